@@ -24,12 +24,7 @@ const OLD_OPTIONS: &[(&[&str], &str, &str)] = &[
 pub(super) fn renamed(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Vec<String>) {
     let mut notes = Vec::new();
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
-    let names: Vec<&str> = OLD_OPTIONS.iter().flat_map(|(commands, ..)| *commands).copied().collect();
-    let command = arguments.iter().find_map(|argument| {
-        let argument = argument.to_str()?;
-        names.iter().copied().find(|name| *name == argument)
-    });
-    let Some(command) = command else { return (arguments, notes) };
+    let Some(command) = command(&arguments) else { return (arguments, notes) };
     for argument in arguments.iter_mut().take_while(|argument| *argument != "--") {
         let Some((old, new, value)) = argument.to_str().and_then(|argument| find(command, argument)) else {
             continue;
@@ -43,6 +38,23 @@ pub(super) fn renamed(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsS
         *argument = replacement;
     }
     (arguments, notes)
+}
+
+/// The options of every command that have a value.
+const WITH_VALUE: [&str; 3] = ["--cache-dir", "--max-unpacked", "--color"];
+
+/// The command of a command line, if it has old options: the first argument that is neither an option nor its value.
+fn command(arguments: &[OsString]) -> Option<&'static str> {
+    let mut words = arguments.iter().skip(1).map(|argument| argument.to_str());
+    let command = loop {
+        let word = words.next()??;
+        if WITH_VALUE.contains(&word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            break word;
+        }
+    };
+    OLD_OPTIONS.iter().flat_map(|(commands, ..)| *commands).copied().find(|name| *name == command)
 }
 
 /// The old option that an argument names, its new name, and the rest of the argument: `=value` or nothing.
@@ -82,6 +94,8 @@ mod tests {
             ("m3 run a -o z", "m3 run a -o z", 0),
             ("m3 run a --output z", "m3 run a --out z", 1),
             ("m3 run a --output-folder z", "m3 run a --output-folder z", 0),
+            ("m3 import grade -o z", "m3 import grade -o z", 0),
+            ("m3 --cache-dir grade score a b --ask x", "m3 --cache-dir grade score a b --llm x", 1),
             ("m3 compare a b --ask", "m3 compare a b --ask", 0),
             ("m3 score -- --ask", "m3 score -- --ask", 0),
         ] {

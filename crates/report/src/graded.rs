@@ -49,7 +49,7 @@ impl JsonSchema for PanelGrades {
 }
 
 const EXPECTED: ExpectedFile =
-    ExpectedFile { not_met: "holds no graded predictions", hint: "`m3 grade .. -o FILE` writes them" };
+    ExpectedFile { not_met: "holds no graded predictions", hint: "`m3 grade .. --graded FILE` writes them" };
 
 /// Grades by the id of their trajectory.
 #[derive(Debug, Clone, PartialEq)]

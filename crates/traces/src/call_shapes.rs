@@ -91,7 +91,7 @@ fn pick<'j>(value: &'j Json, names: &[&str]) -> Option<&'j Json> {
 
 /// A member, or a type of a part, that says what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum CallShape {
     /// A call, or several.
     Call,
     /// A result, or several.
@@ -99,19 +99,19 @@ pub(crate) enum Shape {
 }
 
 /// Tells a member by its name.
-pub(crate) fn shape_of_member(key: &str) -> Option<Shape> {
+pub(crate) fn shape_of_member(key: &str) -> Option<CallShape> {
     let key = plain(key);
     match () {
-        () if CALLS.contains(&&*key) => Some(Shape::Call),
-        () if RESULTS.contains(&&*key) => Some(Shape::Outcome),
+        () if CALLS.contains(&&*key) => Some(CallShape::Call),
+        () if RESULTS.contains(&&*key) => Some(CallShape::Outcome),
         () => None,
     }
 }
 
 /// Tells a part by its type.
-pub(crate) fn shape_of_type(kind: &str) -> Option<Shape> {
+pub(crate) fn shape_of_type(kind: &str) -> Option<CallShape> {
     let is_call = CALL_TYPES.contains(&&*plain(kind));
-    shape_of_member(kind).or_else(|| is_call.then_some(Shape::Call))
+    shape_of_member(kind).or_else(|| is_call.then_some(CallShape::Call))
 }
 
 /// The objects in a member: itself, the items of a list, or what a text of JSON holds.
@@ -127,12 +127,12 @@ pub(crate) fn objects(value: &Json) -> Vec<Json> {
     }
 }
 
-/// The call in a value, and its result if that stands beside the call; `None` if it names no tool.
-pub(crate) fn call(value: &Json) -> Option<(TracedCall, Option<Outcome>)> {
+/// Returns the call in a value, with its result if that stands beside it; `None` if it names no tool.
+pub(crate) fn call(value: &Json) -> Option<TracedCall> {
     call_within(value, None, 0)
 }
 
-fn call_within(value: &Json, outer: Option<String>, depth: usize) -> Option<(TracedCall, Option<Outcome>)> {
+fn call_within(value: &Json, outer: Option<String>, depth: usize) -> Option<TracedCall> {
     if depth > DEPTH {
         return None;
     }
@@ -140,24 +140,27 @@ fn call_within(value: &Json, outer: Option<String>, depth: usize) -> Option<(Tra
     let name = NAMES.iter().find_map(|name| pick(value, &[*name])?.as_str().filter(|name| !name.is_empty()));
     let Some(name) = name else {
         let is_wrapper =
-            |key: &str| WRAPPERS.contains(&&*plain(key)) || shape_of_member(key) == Some(Shape::Call);
+            |key: &str| WRAPPERS.contains(&&*plain(key)) || shape_of_member(key) == Some(CallShape::Call);
         let mut inner =
             members(value).iter().filter(|(key, inner)| is_wrapper(key) && matches!(inner, Json::Object(_)));
         return inner.find_map(|(_, inner)| call_within(inner, id.clone(), depth + 1));
     };
     let state = pick(value, &["state"]).filter(|state| matches!(state, Json::Object(_)));
     let holder = if pick(value, ARGUMENTS).is_some() { value } else { state.unwrap_or(value) };
-    let call = TracedCall {
+    let told = |holder: &&Json| {
+        let result = pick(holder, &["result", "output"]);
+        let is_empty = matches!(result, Some(Json::String(text)) if text.is_empty());
+        has_failed(holder) || result.is_some() && !is_empty
+    };
+    let outcome = state.into_iter().chain([value]).find(told).map(outcome).unwrap_or_default();
+    Some(TracedCall {
         id,
         tool: tool(None, name),
         arguments: arguments(pick(holder, ARGUMENTS)),
+        result: outcome.result,
+        is_error: outcome.is_error,
         ..TracedCall::default()
-    };
-    let returned = ["result", "output", "error"];
-    let outcome =
-        [state.unwrap_or(value), value].into_iter().find(|holder| pick(holder, &returned).is_some());
-    let outcome = outcome.map(|holder| Outcome { id: call.id.clone(), ..self::outcome(holder) });
-    Some((call, outcome))
+    })
 }
 
 /// The result in a value: of a message, a part, or a member that is named like one.
@@ -167,7 +170,7 @@ pub(crate) fn outcome(value: &Json) -> Outcome {
 
 fn outcome_within(value: &Json, depth: usize) -> Outcome {
     let inner = members(value).iter().find(|(key, inner)| {
-        depth < DEPTH && shape_of_member(key) == Some(Shape::Outcome) && matches!(inner, Json::Object(_))
+        depth < DEPTH && shape_of_member(key) == Some(CallShape::Outcome) && matches!(inner, Json::Object(_))
     });
     let origin = pick(value, &["origin", "call", "toolcall"]).unwrap_or(&Json::Null);
     let id = call_id(pick(value, IDS)).or_else(|| call_id(pick(origin, IDS)));
@@ -229,11 +232,18 @@ fn count(value: &Json, depth: usize, names: &mut BTreeMap<String, u64>) {
         return items.iter().for_each(|item| count(item, depth + 1, names));
     }
     let mut add = |name: &str| *names.entry(name.to_owned()).or_default() += 1;
-    if let Some(kind) = value.text("type").filter(|kind| shape_of_member(kind).is_some()) {
-        add(kind);
+    for kind in ["type", "kind", "role"].iter().filter_map(|key| value.text(key)) {
+        if shape_of_member(kind).is_some() {
+            add(kind);
+        }
     }
+    // A request may name the function that has to be called: `{"function_call": {"name": ..}}`.
+    let is_choice = |inner: &Json| members(inner).len() == 1 && inner.has("name");
     for (key, inner) in members(value) {
-        if shape_of_member(key).is_some() && !objects(inner).is_empty() {
+        // A text such as `f(x=1)` is a call, too; `auto` is none.
+        let is_written = matches!(inner, Json::String(text) if text.contains(['(', '{', '[']));
+        let is_held = is_written || !objects(inner).is_empty() && !is_choice(inner);
+        if shape_of_member(key).is_some() && is_held {
             add(key);
         }
     }
@@ -259,15 +269,15 @@ mod tests {
             r#"{"type": "tool", "callID": "1", "tool": "f", "state": {"input": {"a": 2}}}"#,
             r#"{"tool_name": "f", "args": {"a": 2}, "id": "1"}"#,
         ] {
-            let (call, outcome) = call(&json(text)).unwrap();
+            let call = call(&json(text)).unwrap();
             let arguments =
                 call.arguments.map(|arguments| arguments.to_text(m3_trajectory::json::Keys::AsRead));
             assert_eq!((call.id.as_deref(), call.tool.as_str()), (Some("1"), "f"), "{text}");
-            assert_eq!((arguments.as_deref(), outcome.is_none()), (Some(r#"{"a":2}"#), true), "{text}");
+            assert_eq!((arguments.as_deref(), call.result), (Some(r#"{"a":2}"#), None), "{text}");
         }
         assert!(call(&json(r#"{"id": "1", "arguments": {}}"#)).is_none());
         // What is not in the file is not made up.
-        assert_eq!(call(&json(r#"{"name": "f"}"#)).unwrap().0.arguments, None);
+        assert_eq!(call(&json(r#"{"name": "f", "output": ""}"#)).unwrap().arguments, None);
         let deep = format!("{}{{}}{}", r#"{"call": "#.repeat(100), "}".repeat(100));
         assert!(call(&json(&deep)).is_none());
     }

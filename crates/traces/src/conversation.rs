@@ -123,6 +123,11 @@ impl Conversation {
         }
     }
 
+    /// Whether it has a call with this id.
+    pub(crate) fn has_call(&self, id: &str) -> bool {
+        self.calls_by_id.contains_key(id)
+    }
+
     /// Whether the trajectory so far ends with a reply of the model.
     pub(crate) fn ends_with_reply(&self) -> bool {
         self.current.is_some()

@@ -8,12 +8,12 @@ use m3_trajectory::json::{Json, Keys};
 
 use crate::call_shapes::named_like_calls;
 use crate::fields::{Fields, id, members};
-use crate::formats::{FORMATS, Format, TEXTS};
+use crate::formats::{Format, TEXTS};
 use crate::head::{Head, Shape};
 use crate::input::{Input, ReadError, Sink};
 use crate::trace::Trace;
 
-/// Members that hold the trace of a record, or a list of records. Others may hold a part of it alone: a step, a span.
+/// Members that hold the trace of a record, or a list of records. Others may hold a part of a trace alone, such as a step.
 const HOLDERS: [&str; 29] = [
     "body",
     "chat",
@@ -46,6 +46,9 @@ const HOLDERS: [&str; 29] = [
     "user_input",
 ];
 
+/// The most records that tell the format.
+const RECORDS: usize = 10;
+
 /// The deepest member that is looked into.
 const DEPTH: usize = 3;
 
@@ -61,7 +64,7 @@ pub(crate) struct Envelope {
 
 impl Envelope {
     /// The envelope of a file and the format within, the outermost member first.
-    pub(crate) fn find(head: &Head) -> Option<(Self, &'static Format)> {
+    pub(crate) fn find(head: &Head, formats: &[&'static Format]) -> Option<(Self, &'static Format)> {
         let first = head.records().find(|record| matches!(record, Json::Object(_)))?;
         if !head.is_json() || first.text("schema").is_some_and(|schema| schema.starts_with("m3.")) {
             return None;
@@ -79,7 +82,7 @@ impl Envelope {
                 }
                 let path: Vec<String> = path.iter().chain([key]).cloned().collect();
                 let envelope = Self { path };
-                if let Some(format) = envelope.format(head) {
+                if let Some(format) = envelope.format(head, formats) {
                     return Some((envelope, format));
                 }
                 if envelope.path.len() < DEPTH {
@@ -91,11 +94,12 @@ impl Envelope {
     }
 
     /// The format of what the records have at this place. Texts alone are no sign: many files hold prompts.
-    fn format(&self, head: &Head) -> Option<&'static Format> {
-        let values: Vec<Json> = head.records().filter_map(|record| self.inner(record)).cloned().collect();
+    fn format(&self, head: &Head, formats: &[&'static Format]) -> Option<&'static Format> {
+        let records = head.records().take(RECORDS);
+        let values: Vec<Json> = records.filter_map(|record| self.inner(record)).cloned().collect();
         let shape = if values.len() == 1 { Shape::Document } else { Shape::Lines };
         let inner = Head { shape, values, text: String::new(), is_whole: head.is_whole };
-        let format = FORMATS.iter().find(|format| (format.recognizes)(&inner))?;
+        let format = formats.iter().copied().find(|format| (format.recognizes)(&inner))?;
         let is_sure =
             format.name != TEXTS || inner.values.iter().any(|value| !named_like_calls(value).is_empty());
         is_sure.then_some(format)
@@ -106,11 +110,16 @@ impl Envelope {
     }
 
     /// Reads what stands in the records, in a temporary file, by its own format.
-    pub(crate) fn read(&self, input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    pub(crate) fn read(
+        &self,
+        format: &Format,
+        input: &Input<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ReadError> {
         let source = input.source;
         let failed = |cause| ReadError::from(source.spool_error(cause));
         let mut file = BufWriter::new(source.temporary_file()?);
-        let mut records = 0;
+        let mut lines = 0;
         let name = self.path.join(".");
         input.values(sink, |sink, record| {
             let items = match &record.value {
@@ -122,20 +131,22 @@ impl Envelope {
                     sink.warn(record.line, &format!("a record without `{name}` is left out"));
                     continue;
                 };
+                // What is said of a line is said of the file's own.
+                while record.line.is_some_and(|line| lines + 1 < line) {
+                    writeln!(file).map_err(failed)?;
+                    lines += 1;
+                }
                 let text = with_id(inner, item).to_text(Keys::AsRead);
                 writeln!(file, "{text}").map_err(failed)?;
-                records += 1;
+                lines += 1;
             }
             Ok(())
         })?;
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         let source = source.converted_to(file)?;
         let head = Head::read(&source)?;
-        let Some(format) = FORMATS.iter().find(|format| (format.recognizes)(&head)) else {
-            return Err(ReadError::refused(format!("its member `{name}` has none of the formats")));
-        };
         let mut noting = NotingSink { sink, name: &name };
-        (format.read)(&Input { source: &source, head: &head }, &mut noting)
+        (format.read)(&Input::new(&source, &head), &mut noting)
     }
 }
 

@@ -142,10 +142,12 @@ pub(crate) fn is_own(start: &[u8]) -> bool {
 /// else one whose items have roles.
 pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
     let known = || {
-        MESSAGES.iter().find_map(|key| match value.member(key)? {
+        let mut lists = MESSAGES.iter().filter_map(|key| match value.member(key)? {
             Json::Array(items) => Some(items.as_slice()),
             _ => None,
-        })
+        });
+        let first = lists.next()?;
+        Some(if first.is_empty() { lists.find(|items| !items.is_empty()).unwrap_or(first) } else { first })
     };
     let with_roles = || {
         // The dialogue of m3's own predictions is no trace, also where their steps stand behind it.
@@ -158,7 +160,7 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
     };
     match value {
         Json::Array(items) => Some(items),
-        _ => known().or_else(with_roles),
+        _ => known().filter(|items| !items.is_empty()).or_else(with_roles).or_else(known),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A file that is read as traces: its values, its conversations, the document.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use m3_trajectory::Source;
 use m3_trajectory::json::Json;
@@ -19,6 +20,8 @@ use crate::values::value;
 pub(crate) struct Input<'a> {
     pub(crate) source: &'a Source,
     pub(crate) head: &'a Head,
+    /// Whether each record was checked for calls that were not read.
+    is_checked: AtomicBool,
 }
 
 /// A value of a file: a line, an item of its list, or the whole document.
@@ -30,6 +33,12 @@ pub(crate) struct Record {
     pub(crate) line: Option<u64>,
     /// The value.
     pub(crate) value: Json,
+}
+
+impl<'a> Input<'a> {
+    pub(crate) fn new(source: &'a Source, head: &'a Head) -> Self {
+        Self { source, head, is_checked: AtomicBool::new(false) }
+    }
 }
 
 impl Input<'_> {
@@ -55,6 +64,7 @@ impl Input<'_> {
     pub(crate) fn refuse_lost_calls(&self) -> Result<(), ReadError> {
         let mut names = BTreeMap::new();
         match self.head.shape {
+            _ if self.is_checked.load(Ordering::Relaxed) => {}
             Shape::Lines => each_line::<ReadError>(self.source, LONGEST, |_, line| {
                 if let Ok(value) = value(line) {
                     count_named_like_calls(&value, &mut names);
@@ -62,9 +72,13 @@ impl Input<'_> {
                 Ok(())
             })?,
             Shape::Document => count_named_like_calls(&self.document()?, &mut names),
-            Shape::Events | Shape::Zip | Shape::Text => {
-                self.head.values.iter().for_each(|value| count_named_like_calls(value, &mut names));
-            }
+            Shape::Events => each_line::<ReadError>(self.source, LONGEST, |_, line| {
+                if let Some(Ok(value)) = line.strip_prefix(b"data:").map(|data| value(data.trim_ascii())) {
+                    count_named_like_calls(&value, &mut names);
+                }
+                Ok(())
+            })?,
+            Shape::Zip | Shape::Text => {}
         }
         match message(&names) {
             Some(message) => {
@@ -151,6 +165,7 @@ impl Input<'_> {
         sink: &mut dyn Sink,
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
+        self.is_checked.store(true, Ordering::Relaxed);
         let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
         match self.head.values.first() {
             _ if self.head.shape == Shape::Lines => self.each_line(sink, |sink, at, value| match value {
@@ -236,6 +251,7 @@ impl Input<'_> {
         sink: &mut dyn Sink,
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
+        self.is_checked.store(true, Ordering::Relaxed);
         let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
         if self.head.shape == Shape::Lines {
             if self.head.values.first().is_some_and(is_conversation) {

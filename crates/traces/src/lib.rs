@@ -81,7 +81,7 @@ pub fn recognize(source: &Source) -> Result<Option<RecognizedFile<'_>>, ReadErro
     if let Some(format) = FORMATS.iter().find(|format| (format.recognizes)(&head)) {
         return Ok(Some(RecognizedFile { format, source, head, envelope: None }));
     }
-    let within = Envelope::find(&head);
+    let within = Envelope::find(&head, &FORMATS.iter().collect::<Vec<_>>());
     Ok(within.map(|(envelope, format)| RecognizedFile { format, source, head, envelope: Some(envelope) }))
 }
 
@@ -95,7 +95,12 @@ pub fn recognize_among<'s>(
     formats: &[&'static Format],
 ) -> Result<Option<RecognizedFile<'s>>, ReadError> {
     let head = Head::read(source)?;
-    let format = formats.iter().find(|format| (format.recognizes)(&head)).or(formats.first());
+    let plain = formats.iter().copied().find(|format| (format.recognizes)(&head));
+    let within = if plain.is_none() { Envelope::find(&head, formats) } else { None };
+    if let Some((envelope, format)) = within {
+        return Ok(Some(RecognizedFile { format, source, head, envelope: Some(envelope) }));
+    }
+    let format = plain.or(formats.first().copied());
     Ok(format.map(|format| RecognizedFile { format, source, head, envelope: None }))
 }
 
@@ -105,10 +110,10 @@ impl RecognizedFile<'_> {
     /// # Errors
     /// [`ReadError`] if it cannot be read, or has nothing that can be scored.
     pub fn read(&self, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        let input = Input { source: self.source, head: &self.head };
+        let input = Input::new(self.source, &self.head);
         let mut counted = lost::CountingSink::new(sink);
         match &self.envelope {
-            Some(envelope) => envelope.read(&input, &mut counted)?,
+            Some(envelope) => envelope.read(self.format, &input, &mut counted)?,
             None => (self.format.read)(&input, &mut counted)?,
         }
         counted.refuse_lost()?;

@@ -68,7 +68,8 @@ fn what_is_not_read_is_refused() {
         }
         let read = in_short(&path);
         let has_no_call = |line: &String| !line.contains("get_weather") && !line.contains("weather__get");
-        let is_refused = read.iter().all(|line| line == "unknown" || line.starts_with("refused: "));
+        let is_refused =
+            !read.is_empty() && read.iter().all(|line| line == "unknown" || line.starts_with("refused: "));
         if !is_refused && read.iter().any(has_no_call) {
             wrong.push(format!("{}: {read:?}", path.display()));
         }
@@ -129,7 +130,7 @@ fn no_call_of_a_public_report_is_lost() {
         ("24-formats-not-read/gemini-batch.jsonl", &[&pieces, &pieces]),
         ("24-formats-not-read/goose-session.json", &[&one.replace("get_weather", "weather__get")]),
         ("24-formats-not-read/langsmith-dataset.jsonl", &[&one]),
-        ("24-formats-not-read/ollama-native-log.jsonl", &[&asked]),
+        ("24-formats-not-read/ollama-native-log.jsonl", &[&one]),
         ("24-formats-not-read/ragas-multiturn.json", &[&one]),
         ("24-formats-not-read/role-upper.json", &[&one]),
         ("24-formats-not-read/stored-completions.json", &[&format!("{BERN} -")]),

@@ -303,7 +303,6 @@ fn conclude(
     }
 }
 
-/// Reports the content that was written into a file.
 /// Why no format recognizes a file.
 fn unknown_reason(path: &Path) -> &'static str {
     let reason = Source::open(path).and_then(|source| why_unknown(&source)).ok().flatten();
@@ -312,6 +311,7 @@ fn unknown_reason(path: &Path) -> &'static str {
     )
 }
 
+/// Reports the content that was written into a file.
 fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportReport, printer: Printer) {
     let number = |count: u64, noun: &str| counted(usize::try_from(count).unwrap_or(usize::MAX), noun);
     let place = if path == Path::new("-") {

@@ -1,13 +1,14 @@
 //! OpenAI's Chat Completions: lists of messages, requests, replies, logs and streams. Also messages for chat templates,
 //! whose arguments are objects.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 
 use m3_trajectory::json::Json;
 
 use super::Format;
-use super::dialects::reply_beside;
-use crate::arguments::{arguments, call_id, input, is_broken, tool};
+use super::dialects::{calls_in_parts, reply_beside};
+use super::streamed_calls::StreamedCalls;
+use crate::arguments::{arguments, call_id, input, tool};
 use crate::content::{Content, string};
 use crate::conversation::{Conversation, Outcome};
 use crate::events::events;
@@ -173,7 +174,14 @@ pub(super) fn reply_message(conversation: &mut Conversation, message: &Json, id:
     conversation.say(if text.is_empty() { message.text("refusal").unwrap_or_default() } else { &text });
     let legacy = message.member("function_call").into_iter();
     let calls = message.list("tool_calls").iter().map(call);
-    legacy.map(function).chain(calls).for_each(|call| conversation.call(call));
+    let calls: Vec<TracedCall> = legacy.map(function).chain(calls).collect();
+    // Some programs write calls as parts, too: those with the ids of others are the same.
+    let others = calls_in_parts(message.list("content"));
+    let known: HashSet<Option<String>> = calls.iter().map(|call| call.id.clone()).collect();
+    let others: Vec<TracedCall> = others.filter(|call| !known.contains(&call.id)).collect();
+    for call in calls.into_iter().chain(others) {
+        conversation.call(call);
+    }
 }
 
 /// A call with an id.
@@ -198,74 +206,6 @@ fn function(function: &Json) -> TracedCall {
         tool: tool(function.text("namespace"), function.text("name").unwrap_or_default()),
         arguments: arguments(function.member("arguments")),
         ..TracedCall::default()
-    }
-}
-
-/// The pieces of a call in a stream.
-#[derive(Debug, Default)]
-struct Pieces {
-    id: Option<String>,
-    name: String,
-    /// The text that the pieces make, or the object that one piece has.
-    arguments: Option<Json>,
-    is_custom: bool,
-}
-
-impl Pieces {
-    /// Adds arguments: texts are joined, an object stands for the whole.
-    fn add(&mut self, arguments: &Json) {
-        match (&mut self.arguments, arguments) {
-            (Some(Json::String(before)), Json::String(more)) => before.push_str(more),
-            (Some(Json::Object(_)), Json::String(_)) => {}
-            (kept, _) => *kept = Some(arguments.clone()),
-        }
-    }
-
-    /// Whether a piece with this name, and no id, begins another call.
-    fn ends_before(&self, name: &str) -> bool {
-        if name.is_empty() || self.name.is_empty() {
-            return false;
-        }
-        match &self.arguments {
-            None => false,
-            Some(Json::String(text)) if text.is_empty() => false,
-            Some(Json::String(text)) => name != self.name || !is_broken(text),
-            Some(_) => true,
-        }
-    }
-}
-
-/// The calls of a streamed reply, in the order in which they begin.
-#[derive(Debug, Default)]
-struct StreamedCalls {
-    all: Vec<Pieces>,
-    by_id: HashMap<String, usize>,
-    /// The latest call with each index.
-    by_index: HashMap<u64, usize>,
-}
-
-impl StreamedCalls {
-    /// Returns the call that a piece continues, or begins one. A new id begins a call, whatever the index is: many servers
-    /// give all calls the same index, or none.
-    fn piece(&mut self, id: Option<String>, index: Option<u64>, name: &str) -> &mut Pieces {
-        let at_index = index.and_then(|index| self.by_index.get(&index)).copied();
-        let place = if let Some(id) = &id {
-            // The id may come after the first piece.
-            let without_id = || at_index.filter(|place| self.all[*place].id.is_none());
-            self.by_id.get(id).copied().or_else(without_id)
-        } else {
-            let last = self.all.len().checked_sub(1).filter(|_| index.is_none());
-            at_index.or(last).filter(|place| !self.all[*place].ends_before(name))
-        };
-        let place = place.unwrap_or_else(|| {
-            self.all.push(Pieces::default());
-            self.all.len() - 1
-        });
-        self.by_index.extend(index.map(|index| (index, place)));
-        self.by_id.extend(id.clone().map(|id| (id, place)));
-        let pieces = &mut self.all[place];
-        pieces.id = pieces.id.take().or(id);
-        pieces
     }
 }
 
@@ -315,13 +255,15 @@ fn piece(conversation: &mut Conversation, calls: &mut StreamedCalls, delta: &Jso
             None => (piece.member("function"), "arguments"),
         };
         let name = body.and_then(|body| body.text("name")).unwrap_or_default();
-        let pieces = calls.piece(call_id(piece.member("id")), piece.count("index"), name);
+        let arguments = body.and_then(|body| body.member(key));
+        let has_arguments = arguments.is_some_and(|arguments| arguments.as_str() != Some(""));
+        let pieces = calls.piece(call_id(piece.member("id")), piece.count("index"), name, has_arguments);
         pieces.is_custom |= key == "input";
         // Some servers send the whole name with every piece.
         if pieces.name != name {
             pieces.name.push_str(name);
         }
-        if let Some(arguments) = body.and_then(|body| body.member(key)) {
+        if let Some(arguments) = arguments {
             pieces.add(arguments);
         }
     }

@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use m3_trajectory::json::Json;
+use m3_trajectory::json::{Json, Keys};
 
 use super::{Format, training};
-use crate::call_shapes::{Shape, call, objects, outcome, shape_of_member, shape_of_type};
+use crate::call_shapes::{CallShape, call, objects, outcome, shape_of_member, shape_of_type};
 use crate::content::{Content, string};
 use crate::conversation::{Conversation, Outcome};
 use crate::export::restore;
@@ -14,6 +14,7 @@ use crate::fields::{Fields, members};
 use crate::head::{messages, role};
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
+use crate::trace::TracedCall;
 
 /// The name of the format.
 pub(crate) const TEXTS: &str = "messages";
@@ -36,7 +37,7 @@ pub(super) const MESSAGES: Format = Format {
 const SILENT: [&str; 5] = ["reasoning", "redacted_thinking", "snapshot", "thinking", "thought"];
 
 /// Members beside the messages that hold the reply to them.
-const REPLIES: [&str; 12] = [
+const REPLIES: [&str; 9] = [
     "response",
     "output",
     "outputs",
@@ -46,9 +47,6 @@ const REPLIES: [&str; 12] = [
     "generation",
     "generations",
     "candidates",
-    "result",
-    "answer",
-    "final_response",
 ];
 
 /// Whose message it is.
@@ -56,6 +54,8 @@ const REPLIES: [&str; 12] = [
 enum Author {
     User,
     Model,
+    /// The calls of a reply, as a message of their own.
+    Calls,
     Tool,
     System,
     Unknown,
@@ -67,7 +67,11 @@ fn author(message: &Json) -> Author {
         "assistant" | "model" | "ai" | "agent" | "bot" | "chatbot" | "gpt" => Author::Model,
         "tool" | "function" | "observation" | "tool_response" | "tool_result" | "ipython" => Author::Tool,
         "system" | "developer" => Author::System,
-        _ => Author::Unknown,
+        role => match shape_of_member(role) {
+            Some(CallShape::Call) => Author::Calls,
+            Some(CallShape::Outcome) => Author::Tool,
+            None => Author::Unknown,
+        },
     }
 }
 
@@ -127,7 +131,14 @@ pub(super) fn reply_beside(conversation: &mut Conversation, record: &Json) {
     for key in REPLIES {
         let Some(value) = record.member(key) else { continue };
         let is_read = matches!(value, Json::Array(items) if std::ptr::eq(items.as_slice(), read));
-        if !is_read && reply(conversation, value) {
+        // Some logs repeat the messages before the reply.
+        let value = match value {
+            Json::Array(items) if !read.is_empty() && items.len() > read.len() && items.starts_with(read) => {
+                Json::Array(items[read.len()..].to_vec())
+            }
+            other => other.clone(),
+        };
+        if !is_read && reply(conversation, &value) {
             return;
         }
     }
@@ -194,20 +205,37 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
 }
 
 fn message_of(conversation: &mut Conversation, message: &Json, author: Author) {
+    let content = content(message).unwrap_or(&Json::Null);
+    let mut reading = MessageReading::default();
+    if author == Author::Calls {
+        conversation.reply(None);
+        for value in objects(content) {
+            reading.call(conversation, &value);
+        }
+        return reading.give_results(conversation);
+    }
     if author == Author::Model {
         conversation.reply(None);
     }
-    let mut reading = MessageReading::default();
-    reading.parts(conversation, content(message).unwrap_or(&Json::Null), author);
+    reading.parts(conversation, content, author);
+    reading.is_member = true;
     for (key, value) in members(message) {
         match shape_of_member(key) {
-            Some(Shape::Call) => objects(value).iter().for_each(|value| reading.call(conversation, value)),
-            Some(Shape::Outcome) => reading.outcomes.extend(objects(value).iter().map(outcome)),
+            Some(CallShape::Call) => {
+                for value in objects(value) {
+                    reading.call(conversation, &value);
+                }
+            }
+            Some(CallShape::Outcome) => reading.outcomes.extend(objects(value).iter().map(outcome)),
             None => {}
         }
     }
     if author == Author::Tool && !reading.has_results && reading.outcomes.is_empty() {
-        reading.outcomes.push(outcome(message));
+        let mut own = outcome(message);
+        // A plain `id` may be that of the message.
+        let is_known = |id: &String| conversation.has_call(id);
+        own.id = own.id.filter(|id| is_known(id) || !message.says("id", id));
+        reading.outcomes.push(own);
     }
     reading.give_results(conversation);
 }
@@ -215,8 +243,10 @@ fn message_of(conversation: &mut Conversation, message: &Json, author: Author) {
 /// A message that is being read.
 #[derive(Default)]
 struct MessageReading {
-    /// The ids of its calls: some programs write a call as a part and as a member.
-    ids: HashSet<String>,
+    /// Its calls by ids, tools and arguments: some programs write a call as a part and as a member.
+    known: HashSet<String>,
+    /// Whether members of the message are read, after its parts.
+    is_member: bool,
     /// Results that wait until all calls that were made together are there.
     outcomes: Vec<Outcome>,
     /// Whether it holds results.
@@ -232,32 +262,56 @@ impl MessageReading {
             one => std::slice::from_ref(one),
         };
         for part in list {
-            match shape_of_part(part) {
-                Some((Shape::Call, value)) => self.call(conversation, &value),
-                Some((Shape::Outcome, value)) => {
+            let shapes = shapes_of_part(part);
+            if shapes.is_empty() {
+                self.other(conversation, &mut own, part, author);
+            }
+            for (shape, value) in shapes {
+                if shape == CallShape::Call {
+                    self.say(conversation, &mut own, author);
+                    self.call(conversation, &value);
+                } else {
                     // The id of a result may stand outside of the member that holds it.
                     let (outer, inner) = (outcome(part), outcome(&value));
                     let is_error = inner.is_error || outer.is_error;
                     self.outcomes.push(Outcome { id: inner.id.or(outer.id), is_error, ..inner });
                 }
-                None => self.other(conversation, &mut own, part),
             }
         }
         match author {
-            Author::Model => written(conversation, &own.joined_text()),
-            Author::User if !own.is_empty() => asked(conversation, own),
+            Author::Model => self.say(conversation, &mut own, author),
+            Author::User if !own.is_empty() => {
+                // Results belong to the calls before what the user says next.
+                self.give_results(conversation);
+                asked(conversation, own);
+            }
             _ => {}
         }
     }
 
+    /// Gives what the model says, in its place among the calls. A text after results begins another reply.
+    fn say(&mut self, conversation: &mut Conversation, own: &mut Content, author: Author) {
+        let text = std::mem::take(own).joined_text();
+        if author != Author::Model || text.is_empty() {
+            return;
+        }
+        if !self.outcomes.is_empty() {
+            self.give_results(conversation);
+            conversation.end_reply();
+            conversation.reply(None);
+        }
+        written(conversation, &text);
+    }
+
     /// Reads a part that is neither a call nor a result: content, the end of a reply, or an unknown one.
-    fn other(&mut self, conversation: &mut Conversation, own: &mut Content, part: &Json) {
+    fn other(&mut self, conversation: &mut Conversation, own: &mut Content, part: &Json, author: Author) {
         let before = own.parts.len();
         own.add(part);
         let kind = part.first(&["type", "kind"]).and_then(Json::as_str);
         let kind = kind.or_else(|| members(part).first().map(|(key, _)| key.as_str()));
         match kind {
             Some("step-start" | "step-finish" | "step_start" | "step_finish") => {
+                self.say(conversation, own, author);
                 self.give_results(conversation);
                 conversation.end_reply();
             }
@@ -269,34 +323,48 @@ impl MessageReading {
     }
 
     fn call(&mut self, conversation: &mut Conversation, value: &Json) {
-        let Some((call, outcome)) = call(value) else {
+        let Some(call) = call(value) else {
             return conversation.note("a call that names no tool is left out");
         };
-        if call.id.as_ref().is_some_and(|id| !self.ids.insert(id.clone())) {
+        let arguments = call.arguments.as_ref().map(|arguments| arguments.to_text(Keys::AsRead));
+        let is_new = self.known.insert(format!("{:?} {} {arguments:?}", call.id, call.tool));
+        // Two equal calls without ids are two, unless one of them is a part and the other a member.
+        if !is_new && (call.id.is_some() || self.is_member) {
             return;
         }
         if call.arguments.is_none() {
             conversation.note("a call has no arguments in the file");
         }
         conversation.call(call);
-        self.outcomes.extend(outcome);
     }
 
     fn give_results(&mut self, conversation: &mut Conversation) {
         self.has_results |= !self.outcomes.is_empty();
-        self.outcomes.drain(..).for_each(|outcome| conversation.result(outcome));
+        for outcome in self.outcomes.drain(..) {
+            conversation.result(outcome);
+        }
     }
 }
 
-/// The shape of a part, by its type or by a member, and the value that has it.
-fn shape_of_part(part: &Json) -> Option<(Shape, Json)> {
+/// The calls among the parts of a content.
+pub(super) fn calls_in_parts(parts: &[Json]) -> impl Iterator<Item = TracedCall> {
+    let calls = parts.iter().flat_map(shapes_of_part).filter(|(shape, _)| *shape == CallShape::Call);
+    calls.filter_map(|(_, value)| call(&value))
+}
+
+/// The calls and results in a part, by its type or by its members.
+fn shapes_of_part(part: &Json) -> Vec<(CallShape, Json)> {
     let kind = part.text("type").or_else(|| part.text("kind"));
-    let by_type = kind.and_then(shape_of_type).map(|shape| (shape, part.clone()));
-    by_type.or_else(|| {
-        let shape =
-            |(key, value): &(String, Json)| shape_of_member(key).zip(objects(value).into_iter().next());
-        members(part).iter().find_map(shape)
-    })
+    match kind.and_then(shape_of_type) {
+        Some(CallShape::Call) if call(part).is_some() => return vec![(CallShape::Call, part.clone())],
+        Some(CallShape::Outcome) => return vec![(CallShape::Outcome, part.clone())],
+        _ => {}
+    }
+    let held = |(key, value): &(String, Json)| {
+        let shape = shape_of_member(key);
+        shape.map(|shape| objects(value).into_iter().map(move |value| (shape, value)))
+    };
+    members(part).iter().filter_map(held).flatten().collect()
 }
 
 /// A text of the model, whose calls may stand between tags, as in the templates of many open models.

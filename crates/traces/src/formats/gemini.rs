@@ -179,6 +179,9 @@ fn part(conversation: &mut Conversation, part: &Json) {
             arguments: or_empty(call.member("args")),
             ..TracedCall::default()
         });
+        if call.has("partialArgs") {
+            go_on(conversation, call);
+        }
     } else if let Some(code) = part.first(&["executableCode", "executable_code"]) {
         conversation.end_reply();
         conversation.reply(None);
@@ -225,17 +228,20 @@ fn go_on(conversation: &mut Conversation, piece: &Json) {
         return conversation.note("a piece of arguments without its call is left out");
     };
     let arguments = call.arguments.get_or_insert_with(|| Json::Object(Vec::new()));
-    let is_written = parts.iter().all(|part| {
-        let value = part.first(&["stringValue", "numberValue", "boolValue"]).cloned().unwrap_or(Json::Null);
-        let place = part.text("jsonPath").and_then(|path| place(arguments, path));
-        place
-            .map(|place| match (place, value) {
-                (Json::String(before), Json::String(more)) => before.push_str(&more),
-                (place, value) => *place = value,
-            })
-            .is_some()
-    });
-    if !is_written {
+    let mut lost = 0;
+    for part in parts {
+        // A part may only say that more follows.
+        let value =
+            ["stringValue", "numberValue", "boolValue", "nullValue"].iter().find_map(|key| part.get(key));
+        let Some(value) = value else { continue };
+        let value = if part.get("nullValue").is_some() { Json::Null } else { value.clone() };
+        match (part.text("jsonPath").and_then(|path| place(arguments, path)), value) {
+            (Some(Json::String(before)), Json::String(more)) => before.push_str(&more),
+            (Some(place), value) => *place = value,
+            (None, _) => lost += 1,
+        }
+    }
+    for _ in 0..lost {
         conversation.note("a piece of arguments has a place that cannot be read, and is left out");
     }
 }
@@ -243,13 +249,13 @@ fn go_on(conversation: &mut Conversation, piece: &Json) {
 /// The place of a JSON path in arguments, made if missing; `None` if the path has more than names and indexes.
 fn place<'j>(arguments: &'j mut Json, path: &str) -> Option<&'j mut Json> {
     let path =
-        path.strip_prefix('$')?.replace("['", ".").replace("']", "").replace('[', ".").replace(']', "");
+        path.strip_prefix('$')?.replace("['", ".").replace("']", "").replace('[', ".[").replace(']', "");
     if path.split('.').count() > DEEPEST {
         return None;
     }
     path.split('.').skip(1).try_fold(arguments, |at, name| {
-        if let Ok(index) = name.parse::<usize>() {
-            return item(at, index);
+        if let Some(index) = name.strip_prefix('[') {
+            return item(at, index.parse().ok()?);
         }
         if !matches!(at, Json::Object(_)) {
             *at = Json::Object(Vec::new());

@@ -20,6 +20,7 @@ mod mcptoolbenchpp;
 mod promptfoo;
 mod responses;
 mod spans;
+mod streamed_calls;
 mod training;
 mod vercel;
 

@@ -19,8 +19,7 @@ fn of_file(text: &str) -> Vec<Vec<Span>> {
     std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
     let source = m3_trajectory::Source::open(file.path()).unwrap();
     let head = crate::head::Head::read(&source).unwrap();
-    let (input, mut sink) =
-        (Input { source: &source, head: &head }, crate::testing::CollectingSink::default());
+    let (input, mut sink) = (Input::new(&source, &head), crate::testing::CollectingSink::default());
     let (found, mut all) = (find(&input, &mut sink).unwrap(), Vec::new());
     let give = |_: &mut dyn Sink, spans| {
         all.push(spans);

@@ -39,7 +39,7 @@ impl ModelArg {
             Failure::new(
                 code::INPUT,
                 format!(
-                    "the model `{name}` cannot be used: {why}\nhint: `m3 fidelity --train pairs.json -o DIR` makes one"
+                    "the model `{name}` cannot be used: {why}\nhint: `m3 fidelity --train pairs.json --model-out DIR` makes one"
                 ),
             )
         };

@@ -127,7 +127,7 @@ fn files(session: &Path, ran: &HashSet<String>) -> Vec<(String, PathBuf)> {
 fn agent(name: &str, path: &Path) -> Result<Option<Agent>, ReadError> {
     let source = Source::open(path)?;
     let head = Head::read(&source)?;
-    let lines = line::read(&Input { source: &source, head: &head }, &mut Silent)?;
+    let lines = line::read(&Input::new(&source, &head), &mut Silent)?;
     let lines: Vec<&Line> = lines.iter().collect();
     if lines.iter().all(|line| line.kind == Kind::Other) {
         return Ok(None);

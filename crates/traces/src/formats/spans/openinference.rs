@@ -185,8 +185,9 @@ fn content(message: &Json, notes: &mut Notes) -> Option<Content> {
 fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     let attributes = &span.attributes;
     // The Agents SDK names the span of the call `transfer_to_weather_agent` so.
-    let handed =
-        span.name.strip_prefix("handoff to ").map(|agent| format!("transfer_to_{}", agent.replace(' ', "_")));
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' };
+    let handed = span.name.strip_prefix("handoff to ");
+    let handed = handed.map(|agent| format!("transfer_to_{}", agent.chars().map(plain).collect::<String>()));
     let own = attributes.text("tool.name").filter(|name| !name.is_empty());
     let name = own.or(handed.as_deref()).unwrap_or(&span.name);
     let mut ran = ToolRun {

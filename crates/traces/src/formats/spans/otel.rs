@@ -220,7 +220,8 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     {
         result = Some(result_of(&value));
     }
-    let (written, returned) = told_by_events(span, notes);
+    let is_told = given.is_some() && attributes.get("gen_ai.tool.call.arguments").is_some();
+    let (written, returned) = if is_told { (None, None) } else { told_by_events(span, notes) };
     let is_error = span.is_failed() || attributes.text("error.type").is_some_and(|kind| !kind.is_empty());
     let server = ["mcp.server.name", "fastmcp.server.name"].iter().find_map(|key| attributes.id(key));
     ToolRun {
@@ -249,14 +250,24 @@ fn told_by_events(span: &Span, notes: &mut Notes) -> (Option<Json>, Option<Json>
         .filter_map(|key| messages_of(span, key, notes))
         .flatten()
         .collect::<Vec<_>>();
-    let call = turns.iter().find_map(|turn| match turn {
-        Turn::Assistant(parts) => super::roles::calls(parts).next(),
+    // The messages may hold the whole conversation: the call of this span is the last one with its id, or its name.
+    let (id, name) = (span.attributes.id("gen_ai.tool.call.id"), span.attributes.text("gen_ai.tool.name"));
+    let is_own = |call: &&TracedCall| match &id {
+        Some(_) => call.id == id,
+        None => name.is_none_or(|name| call.tool == tool(None, name)),
+    };
+    let mut calls = turns.iter().filter_map(|turn| match turn {
+        Turn::Assistant(parts) => super::roles::calls(parts).filter(is_own).last(),
         _ => None,
     });
-    let outcome = turns.iter().find_map(|turn| match turn {
-        Turn::Result(outcome) => outcome.result.clone(),
+    let call = calls.next_back();
+    let mut outcomes = turns.iter().filter_map(|turn| match turn {
+        Turn::Result(outcome) if outcome.id.is_none() || id.is_none() || outcome.id == id => {
+            outcome.result.clone()
+        }
         _ => None,
     });
+    let outcome = outcomes.next_back();
     let of_event = |name: &str, key: &str| {
         let event = span.events.iter().find(|event| event.name == name)?;
         body(event).member(key).cloned()

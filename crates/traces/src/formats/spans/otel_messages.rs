@@ -5,7 +5,7 @@ use m3_trajectory::json::{Json, parse};
 use super::cut;
 use super::roles::{AssistantMessage, MessagePart, Turn};
 use crate::arguments::{call_id, tool, unwrapped};
-use crate::call_shapes::{self, Shape, shape_of_member};
+use crate::call_shapes::{self, CallShape, shape_of_member};
 use crate::content::{Content, of_text_or_parts, result_of};
 use crate::conversation::{Conversation, Outcome};
 use crate::fields::{Fields, members};
@@ -249,10 +249,14 @@ fn block_turns(list: &[Json], role: &str, body: &Json) -> Vec<Turn> {
     for block in list {
         let shape = members(block).iter().find_map(|(key, inner)| Some((shape_of_member(key)?, inner)));
         match shape {
-            Some((Shape::Call, inner)) => {
-                assistant.extend(call_shapes::call(inner).map(|(call, _)| MessagePart::Call(call)));
+            Some((CallShape::Call, inner)) => {
+                let calls = call_shapes::objects(inner);
+                assistant.extend(calls.iter().filter_map(call_shapes::call).map(MessagePart::Call));
             }
-            Some((Shape::Outcome, _)) => turns.push(Turn::Result(call_shapes::outcome(block))),
+            Some((CallShape::Outcome, _)) if matches!(role, "assistant" | "model" | "ai") => {
+                assistant.push(MessagePart::Result(call_shapes::outcome(block)));
+            }
+            Some((CallShape::Outcome, _)) => turns.push(Turn::Result(call_shapes::outcome(block))),
             None => own.add(block),
         }
     }

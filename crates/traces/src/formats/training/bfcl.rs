@@ -54,6 +54,26 @@ fn is_result(value: &Json) -> bool {
     }
 }
 
+/// The beginnings of the ids of BFCL's categories.
+const CATEGORIES: [&str; 16] = [
+    "simple_",
+    "multiple_",
+    "parallel_",
+    "irrelevance_",
+    "relevance_",
+    "java_",
+    "javascript_",
+    "rest_",
+    "sql_",
+    "exec_",
+    "executable_",
+    "live_",
+    "multi_turn_",
+    "chatable_",
+    "memory_",
+    "web_search_",
+];
+
 /// Whether a record has nothing but what BFCL's files have, and an id such as `simple_python_12`, so that a text without
 /// calls, which a model may answer, is a result too.
 fn is_own_id(value: &Json) -> bool {
@@ -61,7 +81,9 @@ fn is_own_id(value: &Json) -> bool {
         matches!(key, "id" | "result" | "inference_log" | "reasoning_content" | "traceback" | "latency")
             || key.ends_with("_token_count")
     };
-    let number = value.text("id").and_then(|id| id.split_once('_')).map(|(_, rest)| rest);
+    let category = |id: &&str| CATEGORIES.iter().any(|category| id.starts_with(category));
+    let id = value.text("id").filter(category);
+    let number = id.and_then(|id| id.split_once('_')).map(|(_, rest)| rest);
     let has_number = number
         .is_some_and(|rest| rest.rsplit('_').any(|part| part.starts_with(|it: char| it.is_ascii_digit())));
     has_number && members(value).iter().all(|(key, _)| is_own(key))
