@@ -30,7 +30,7 @@
 //! use m3_stats::agreement::{Weights, cohen_kappa};
 //! use m3_stats::{Trials, pass_all, pass_at};
 //!
-//! Three of five trials passed. Of two, one or both pass with 1 - C(2,2)/C(5,2), both with C(3,2)/C(5,2).
+//! // Three of five trials passed. Of two, one or both pass with 1 - C(2,2)/C(5,2), both with C(3,2)/C(5,2).
 //! let trials = Trials { count: 5, passed: 3 };
 //! assert!((pass_at(trials, 2).unwrap() - 0.9).abs() < 1e-12);
 //! assert!((pass_all(trials, 2).unwrap() - 0.3).abs() < 1e-12);

@@ -2,10 +2,10 @@
 //! servers of other authors, and the commands in documents. This crate uses no type of m3.
 //!
 //! ```
-//! use m3_testkit::model_server::{Scripted, ScriptedModel, Spoken};
+//! use m3_testkit::model_server::{ScriptedReply, ScriptedModel, ScriptedWire};
 //!
 //! // A model behind OpenAI's wire that says hello to everything.
-//! let model = ScriptedModel::start(Spoken::OpenAi, |_| Scripted::Say("hello".to_owned()));
+//! let model = ScriptedModel::start(ScriptedWire::OpenAi, |_| ScriptedReply::Say("hello".to_owned()));
 //! assert!(model.base_url().starts_with("http://127.0.0.1:"));
 //! ```
 

@@ -147,12 +147,12 @@ fn call_within(value: &Json, outer: Option<String>, depth: usize) -> Option<Trac
     };
     let state = pick(value, &["state"]).filter(|state| matches!(state, Json::Object(_)));
     let holder = if pick(value, ARGUMENTS).is_some() { value } else { state.unwrap_or(value) };
-    let told = |holder: &&Json| {
+    let has_outcome = |holder: &&Json| {
         let result = pick(holder, &["result", "output"]);
         let is_empty = matches!(result, Some(Json::String(text)) if text.is_empty());
         has_failed(holder) || result.is_some() && !is_empty
     };
-    let outcome = state.into_iter().chain([value]).find(told).map(outcome).unwrap_or_default();
+    let outcome = state.into_iter().chain([value]).find(has_outcome).map(outcome).unwrap_or_default();
     Some(TracedCall {
         id,
         tool: tool(None, name),
