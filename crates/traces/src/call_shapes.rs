@@ -7,8 +7,8 @@ use m3_trajectory::json::{Json, parse};
 
 use crate::arguments::{arguments, call_id, tool};
 use crate::content::result_of;
-use crate::conversation::Outcome;
 use crate::fields::{Fields, members};
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 /// Members that hold a call or a list of calls, and types of parts that are calls.

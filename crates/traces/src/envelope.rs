@@ -9,8 +9,10 @@ use m3_trajectory::json::{Json, Keys};
 use crate::call_shapes::named_like_calls;
 use crate::fields::{Fields, id, members};
 use crate::formats::{Format, TEXTS};
-use crate::head::{Head, Shape};
+use crate::head::{Head, Shape, is_report};
 use crate::input::{Input, ReadError, Sink};
+use crate::lost::leave_out;
+use crate::sink::TakingSink;
 use crate::trace::Trace;
 
 /// Members that hold the trace of a record, or a list of records. Others may hold a part of a trace alone, such as a step.
@@ -66,7 +68,7 @@ impl Envelope {
     /// The envelope of a file and the format within, the outermost member first.
     pub(crate) fn find(head: &Head, formats: &[&'static Format]) -> Option<(Self, &'static Format)> {
         let first = head.records().find(|record| matches!(record, Json::Object(_)))?;
-        if !head.is_json() || first.text("schema").is_some_and(|schema| schema.starts_with("m3.")) {
+        if !head.is_json() || is_report(first) {
             return None;
         }
         let mut queue = VecDeque::from([(Vec::new(), first)]);
@@ -128,7 +130,7 @@ impl Envelope {
             };
             for item in items {
                 let Some(inner) = self.inner(item) else {
-                    sink.warn(record.line, &format!("a record without `{name}` is left out"));
+                    leave_out(sink, record.line, item, &format!("a record without `{name}` is left out"));
                     continue;
                 };
                 // What is said of a line is said of the file's own.
@@ -145,8 +147,16 @@ impl Envelope {
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         let source = source.converted_to(file)?;
         let head = Head::read(&source)?;
-        let mut noting = NotingSink { sink, name: &name };
-        (format.read)(&Input::new(&source, &head), &mut noting)
+        let inner = Input::new(&source, &head);
+        let note = |sink: &mut dyn Sink, line, mut trace: Trace| {
+            trace.notes.add_named("read from the member", &name, "of a record");
+            sink.trace(line, trace)
+        };
+        (format.read)(&inner, &mut TakingSink::new(sink, note))?;
+        if inner.is_checked() {
+            input.set_checked();
+        }
+        Ok(())
     }
 }
 
@@ -156,33 +166,4 @@ fn with_id(inner: &Json, record: &Json) -> Json {
     let Json::Object(all) = inner else { return inner.clone() };
     let others = all.iter().filter(|(key, _)| key != "id").cloned();
     Json::Object([("id".to_owned(), Json::String(id))].into_iter().chain(others).collect())
-}
-
-/// Notes where each trace stood.
-struct NotingSink<'s> {
-    sink: &'s mut dyn Sink,
-    name: &'s str,
-}
-
-impl Sink for NotingSink<'_> {
-    fn trace(&mut self, line: Option<u64>, mut trace: Trace) -> Result<(), ReadError> {
-        trace.notes.add_named("read from the member", self.name, "of a record");
-        self.sink.trace(line, trace)
-    }
-
-    fn tool(&mut self, server: Option<&str>, tool: Json) {
-        self.sink.tool(server, tool);
-    }
-
-    fn warn(&mut self, line: Option<u64>, message: &str) {
-        self.sink.warn(line, message);
-    }
-
-    fn lost(&mut self, line: Option<u64>, message: &str) {
-        self.sink.lost(line, message);
-    }
-
-    fn progress(&mut self, done: u64, total: u64) -> Result<(), ReadError> {
-        self.sink.progress(done, total)
-    }
 }

@@ -160,8 +160,14 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
     };
     match value {
         Json::Array(items) => Some(items),
+        _ if is_report(value) => None,
         _ => known().filter(|items| !items.is_empty()).or_else(with_roles).or_else(known),
     }
+}
+
+/// Whether a value is what m3 writes about trajectories, such as a score: no trace stands in it.
+pub(crate) fn is_report(value: &Json) -> bool {
+    value.text("schema").is_some_and(|schema| schema.starts_with("m3."))
 }
 
 /// The role of a message, if it has one.

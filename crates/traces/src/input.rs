@@ -10,9 +10,9 @@ use crate::call_shapes::count_named_like_calls;
 use crate::head::{Head, Shape, each_line, is_conversation};
 use crate::lost::{checked, message};
 use crate::parallel::in_order;
-use crate::pieces::{Items, Lines, Part, Piece, not_json};
+use crate::pieces::{Items, Lines, Part, not_json};
 pub(crate) use crate::sink::{At, LONGEST, ReadError, Sink};
-use crate::trace::Trace;
+use crate::sink_buffer::SinkBuffer;
 use crate::values::value;
 
 /// A file that is read as traces.
@@ -20,7 +20,6 @@ use crate::values::value;
 pub(crate) struct Input<'a> {
     pub(crate) source: &'a Source,
     pub(crate) head: &'a Head,
-    /// Whether each record was checked for calls that were not read.
     is_checked: AtomicBool,
 }
 
@@ -38,6 +37,15 @@ pub(crate) struct Record {
 impl<'a> Input<'a> {
     pub(crate) fn new(source: &'a Source, head: &'a Head) -> Self {
         Self { source, head, is_checked: AtomicBool::new(false) }
+    }
+
+    /// Whether each record was checked for calls that were not read.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.is_checked.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_checked(&self) {
+        self.is_checked.store(true, Ordering::Relaxed);
     }
 }
 
@@ -64,7 +72,7 @@ impl Input<'_> {
     pub(crate) fn refuse_lost_calls(&self) -> Result<(), ReadError> {
         let mut names = BTreeMap::new();
         match self.head.shape {
-            _ if self.is_checked.load(Ordering::Relaxed) => {}
+            _ if self.is_checked() => {}
             Shape::Lines => each_line::<ReadError>(self.source, LONGEST, |_, line| {
                 if let Ok(value) = value(line) {
                     count_named_like_calls(&value, &mut names);
@@ -165,7 +173,7 @@ impl Input<'_> {
         sink: &mut dyn Sink,
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
-        self.is_checked.store(true, Ordering::Relaxed);
+        self.set_checked();
         let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
         match self.head.values.first() {
             _ if self.head.shape == Shape::Lines => self.each_line(sink, |sink, at, value| match value {
@@ -251,7 +259,7 @@ impl Input<'_> {
         sink: &mut dyn Sink,
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
-        self.is_checked.store(true, Ordering::Relaxed);
+        self.set_checked();
         let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
         if self.head.shape == Shape::Lines {
             if self.head.values.first().is_some_and(is_conversation) {
@@ -271,69 +279,13 @@ impl Input<'_> {
     }
 }
 
-/// Buffers the traces of a part of a file, until they are passed on in the order of the parts.
-#[derive(Debug)]
-struct SinkBuffer {
-    entries: Vec<(Option<u64>, SinkEntry)>,
-    ended: Result<(), ReadError>,
-    /// The place and the reason of text that is not JSON.
-    not_json: Option<(u64, String)>,
-}
-
-#[derive(Debug)]
-enum SinkEntry {
-    Trace(Box<Trace>),
-    Tool(Option<String>, Json),
-    Warning(String),
-    Lost(String),
-}
-
-impl Sink for SinkBuffer {
-    fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
-        self.entries.push((line, SinkEntry::Trace(Box::new(trace))));
-        Ok(())
-    }
-
-    fn tool(&mut self, server: Option<&str>, tool: Json) {
-        self.entries.push((None, SinkEntry::Tool(server.map(str::to_owned), tool)));
-    }
-
-    fn warn(&mut self, line: Option<u64>, message: &str) {
-        self.entries.push((line, SinkEntry::Warning(message.to_owned())));
-    }
-
-    fn lost(&mut self, line: Option<u64>, message: &str) {
-        self.entries.push((line, SinkEntry::Lost(message.to_owned())));
-    }
-}
-
-impl SinkBuffer {
-    /// The entries of each piece, up to an error.
-    fn collect(part: &Part, mut each: impl FnMut(&mut Self, Piece<'_>) -> Result<(), ReadError>) -> Self {
-        let mut buffer = Self { entries: Vec::new(), ended: Ok(()), not_json: None };
-        buffer.ended = part.pieces().try_for_each(|piece| each(&mut buffer, piece));
-        buffer
-    }
-
-    fn give(self, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        for (line, entry) in self.entries {
-            match entry {
-                SinkEntry::Trace(trace) => sink.trace(line, *trace)?,
-                SinkEntry::Tool(server, tool) => sink.tool(server.as_deref(), tool),
-                SinkEntry::Warning(message) => sink.warn(line, &message),
-                SinkEntry::Lost(message) => sink.lost(line, &message),
-            }
-        }
-        self.ended
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::parallel::PART;
     use crate::recognize;
     use crate::testing::{CollectingSink, read_text};
+    use crate::trace::Trace;
 
     /// A conversation of a few thousand bytes.
     fn conversation(number: usize) -> String {

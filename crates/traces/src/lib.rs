@@ -3,7 +3,8 @@
 //!
 //! All files take the same way: [`Head`] reads the beginning, the first row of [`FORMATS`] that recognizes it reads the
 //! file, and the messages go through one core ([`Conversation`](conversation::Conversation)), which puts calls into
-//! steps and joins results to calls. A format is one file below `formats` and one row.
+//! steps and joins results to calls. A format is one file below `formats` and one row. If no row recognizes a file, the
+//! members that usually hold a trace are tried ([`Envelope`]).
 
 #![forbid(unsafe_code)]
 
@@ -29,12 +30,14 @@ mod input;
 mod logs;
 mod lost;
 mod occurrences;
+mod outcome;
 mod overlap;
 mod parallel;
 mod pieces;
 mod question;
 mod scan;
 mod sink;
+mod sink_buffer;
 mod spans;
 #[cfg(test)]
 mod testing;
@@ -61,6 +64,7 @@ use m3_trajectory::Source;
 use m3_trajectory::SourceError;
 use m3_trajectory::format::{Format as FileFormat, Output, ReadFormat, Start};
 use m3_trajectory::{Place, Severity};
+use sink::TakingSink;
 
 /// A file whose format is known.
 #[derive(Debug)]
@@ -104,6 +108,9 @@ pub fn recognize_among<'s>(
     Ok(format.map(|format| RecognizedFile { format, source, head, envelope: None }))
 }
 
+/// The most trajectories without calls that wait for one with calls.
+const HELD: usize = 1_000;
+
 impl RecognizedFile<'_> {
     /// Reads the file: every trajectory and every problem goes to `sink`, in the order of the file.
     ///
@@ -111,13 +118,26 @@ impl RecognizedFile<'_> {
     /// [`ReadError`] if it cannot be read, or has nothing that can be scored.
     pub fn read(&self, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let input = Input::new(self.source, &self.head);
-        let mut counted = lost::CountingSink::new(sink);
+        let (mut held, mut has_calls) = (Vec::new(), false);
+        // Trajectories without calls wait until it is known whether the file has some that were not read.
+        let wait = |sink: &mut dyn Sink, line: Option<u64>, trace: Trace| {
+            has_calls |= lost::has_calls(&trace);
+            held.push((line, trace));
+            let is_over = has_calls || input.is_checked() || held.len() > HELD;
+            let given = if is_over { held.len() } else { 0 };
+            held.drain(..given).try_for_each(|(line, trace)| sink.trace(line, trace))
+        };
+        let mut holding = TakingSink::new(&mut *sink, wait);
         match &self.envelope {
-            Some(envelope) => envelope.read(self.format, &input, &mut counted)?,
-            None => (self.format.read)(&input, &mut counted)?,
+            Some(envelope) => envelope.read(self.format, &input, &mut holding)?,
+            None => (self.format.read)(&input, &mut holding)?,
         }
-        counted.refuse_lost()?;
-        if counted.lacks_calls() { input.refuse_lost_calls() } else { Ok(()) }
+        let lost = holding.lost_records();
+        if !held.is_empty() {
+            input.refuse_lost_calls()?;
+        }
+        held.into_iter().try_for_each(|(line, trace)| sink.trace(line, trace))?;
+        lost::refuse_lost_records(lost)
     }
 }
 

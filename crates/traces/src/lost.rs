@@ -1,5 +1,4 @@
-//! Refuses files of which no call was read although they have some: who scores such a file would take a model that was
-//! right for one that did nothing.
+//! Refuses what has calls of which none was read: who scores it would take a model that was right for one that did nothing.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +6,7 @@ use m3_support::text::shortened;
 use m3_trajectory::json::Json;
 
 use crate::call_shapes::named_like_calls;
-use crate::sink::{At, ReadError, Sink};
+use crate::sink::{At, ReadError, Sink, TakingSink};
 use crate::trace::{Trace, TraceKind};
 
 /// The most names that a message tells.
@@ -16,64 +15,29 @@ const NAMES: usize = 5;
 /// The most characters of such a name.
 const LONGEST_NAME: usize = 40;
 
-/// Passes everything on, and remembers whether there were trajectories, and calls.
-pub(crate) struct CountingSink<'s> {
-    sink: &'s mut dyn Sink,
-    traces: bool,
-    calls: bool,
-    lost: u64,
+/// Whether a trace has calls, of its own or of agents, or is a task, which needs none.
+pub(crate) fn has_calls(trace: &Trace) -> bool {
+    let own = |trace: &Trace| trace.call_count() > 0 || trace.kind == TraceKind::Task;
+    own(trace)
+        || trace.reference.as_deref().is_some_and(own)
+        || trace.nested.iter().any(|(_, inner)| own(inner))
 }
 
-impl<'s> CountingSink<'s> {
-    pub(crate) fn new(sink: &'s mut dyn Sink) -> Self {
-        Self { sink, traces: false, calls: false, lost: 0 }
-    }
-
-    /// Refuses a file of which records are left out because their calls could not be read.
-    pub(crate) fn refuse_lost(&self) -> Result<(), ReadError> {
-        match self.lost {
-            0 => Ok(()),
-            1 => Err(ReadError::refused("a record is left out, because none of its calls could be read")),
-            lost => Err(ReadError::refused(format!(
-                "{lost} records are left out, because none of their calls could be read"
-            ))),
-        }
-    }
-
-    /// Whether trajectories were read, and none of them has a call. Tasks need none.
-    pub(crate) fn lacks_calls(&self) -> bool {
-        self.traces && !self.calls
+/// Refuses a file of which records are left out because their calls could not be read.
+///
+/// # Errors
+/// [`ReadError::Refused`] with their number.
+pub(crate) fn refuse_lost_records(lost: u64) -> Result<(), ReadError> {
+    match lost {
+        0 => Ok(()),
+        1 => Err(ReadError::refused("a record is left out, because none of its calls could be read")),
+        lost => Err(ReadError::refused(format!(
+            "{lost} records are left out, because none of their calls could be read"
+        ))),
     }
 }
 
-impl Sink for CountingSink<'_> {
-    fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
-        let has_calls = |trace: &Trace| trace.call_count() > 0 || trace.kind == TraceKind::Task;
-        let inner = || trace.nested.iter().any(|(_, inner)| has_calls(inner));
-        self.calls |= has_calls(&trace) || trace.reference.as_deref().is_some_and(has_calls) || inner();
-        self.traces = true;
-        self.sink.trace(line, trace)
-    }
-
-    fn tool(&mut self, server: Option<&str>, tool: Json) {
-        self.sink.tool(server, tool);
-    }
-
-    fn warn(&mut self, line: Option<u64>, message: &str) {
-        self.sink.warn(line, message);
-    }
-
-    fn lost(&mut self, line: Option<u64>, message: &str) {
-        self.lost += 1;
-        self.sink.lost(line, message);
-    }
-
-    fn progress(&mut self, done: u64, total: u64) -> Result<(), ReadError> {
-        self.sink.progress(done, total)
-    }
-}
-
-/// Reads a record, and warns if it has members that are named like calls and none was read.
+/// Reads a record. If it has members that are named like calls and none was read, it is left out and reported.
 ///
 /// # Errors
 /// Those of `read`.
@@ -83,12 +47,14 @@ pub(crate) fn checked(
     record: &Json,
     read: impl FnOnce(&mut dyn Sink, At, &Json) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
-    let mut holding = HoldingSink { sink, held: Vec::new() };
-    let mut counting = CountingSink::new(&mut holding);
-    read(&mut counting, at, record)?;
-    let message = if counting.lacks_calls() { message(&named_like_calls(record)) } else { None };
-    let HoldingSink { sink, held } = holding;
-    match message {
+    let mut held: Vec<(Option<u64>, Trace)> = Vec::new();
+    let wait = |_: &mut dyn Sink, line, trace| {
+        held.push((line, trace));
+        Ok(())
+    };
+    read(&mut TakingSink::new(&mut *sink, wait), at, record)?;
+    let lacks_calls = !held.is_empty() && !held.iter().any(|(_, trace)| has_calls(trace));
+    match message(&if lacks_calls { named_like_calls(record) } else { BTreeMap::new() }) {
         Some(message) => {
             let item = at.index.filter(|_| at.line.is_none()).map(|index| format!("item {index}: "));
             sink.lost(at.line, &format!("{}{message}; it is left out", item.unwrap_or_default()));
@@ -98,32 +64,11 @@ pub(crate) fn checked(
     }
 }
 
-/// Holds the traces of a record until it is known whether they have calls.
-struct HoldingSink<'s> {
-    sink: &'s mut dyn Sink,
-    held: Vec<(Option<u64>, Trace)>,
-}
-
-impl Sink for HoldingSink<'_> {
-    fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
-        self.held.push((line, trace));
-        Ok(())
-    }
-
-    fn tool(&mut self, server: Option<&str>, tool: Json) {
-        self.sink.tool(server, tool);
-    }
-
-    fn warn(&mut self, line: Option<u64>, message: &str) {
-        self.sink.warn(line, message);
-    }
-
-    fn lost(&mut self, line: Option<u64>, message: &str) {
-        self.sink.lost(line, message);
-    }
-
-    fn progress(&mut self, done: u64, total: u64) -> Result<(), ReadError> {
-        self.sink.progress(done, total)
+/// Leaves a record out that its format cannot read: lost if it has members named like calls, else with a warning.
+pub(crate) fn leave_out(sink: &mut dyn Sink, line: Option<u64>, record: &Json, why: &str) {
+    match message(&named_like_calls(record)) {
+        Some(message) => sink.lost(line, &format!("{why}: {message}")),
+        None => sink.warn(line, why),
     }
 }
 

@@ -59,6 +59,48 @@ pub trait Sink {
     }
 }
 
+/// Passes everything on but the traces, which `take` gets with the inner sink; counts the records that are lost.
+pub(crate) struct TakingSink<'s, F> {
+    sink: &'s mut dyn Sink,
+    take: F,
+    lost: u64,
+}
+
+impl<'s, F: FnMut(&mut dyn Sink, Option<u64>, Trace) -> Result<(), ReadError>> TakingSink<'s, F> {
+    /// A sink around another one.
+    pub(crate) fn new(sink: &'s mut dyn Sink, take: F) -> Self {
+        Self { sink, take, lost: 0 }
+    }
+
+    /// The number of records that are lost so far.
+    pub(crate) fn lost_records(&self) -> u64 {
+        self.lost
+    }
+}
+
+impl<F: FnMut(&mut dyn Sink, Option<u64>, Trace) -> Result<(), ReadError>> Sink for TakingSink<'_, F> {
+    fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
+        (self.take)(&mut *self.sink, line, trace)
+    }
+
+    fn tool(&mut self, server: Option<&str>, tool: Json) {
+        self.sink.tool(server, tool);
+    }
+
+    fn warn(&mut self, line: Option<u64>, message: &str) {
+        self.sink.warn(line, message);
+    }
+
+    fn lost(&mut self, line: Option<u64>, message: &str) {
+        self.lost += 1;
+        self.sink.lost(line, message);
+    }
+
+    fn progress(&mut self, done: u64, total: u64) -> Result<(), ReadError> {
+        self.sink.progress(done, total)
+    }
+}
+
 /// Where a conversation is in its file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct At {

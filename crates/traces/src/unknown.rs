@@ -30,3 +30,28 @@ pub fn why_unknown(source: &Source) -> Result<Option<&'static str>, SourceError>
     let has_comma = lines.next().is_some_and(|line| line.starts_with(b"{") && line.ends_with(b"},"));
     Ok(has_comma.then_some("its lines end in commas: remove them, or put the lines between brackets"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_to_unpack_or_convert_are_named() {
+        let why =
+            |bytes: &[u8]| why_unknown(&Source::of_bytes("f", bytes).unwrap()).unwrap().unwrap_or_default();
+        let tar = [&[0; 257][..], b"ustar"].concat();
+        for (bytes, word) in [
+            (&b"PK\x03\x04"[..], "zip"),
+            (b"\x28\xb5\x2f\xfdx", "zstd"),
+            (b"\xfd7zXZ\0", "xz"),
+            (b"BZh9", "bzip2"),
+            (&tar, "tar"),
+            (b"\xff\xfe[\0]\0", "UTF-16"),
+            (b"{\"a\": 1},\n{\"a\": 2},\n", "commas"),
+        ] {
+            assert!(why(bytes).contains(word), "{word}");
+        }
+        assert_eq!(why(b"hello"), "");
+        assert_eq!(why(b"{\"a\": 1}\n"), "");
+    }
+}

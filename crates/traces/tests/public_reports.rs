@@ -9,22 +9,17 @@ use m3_traces::{ReadError, Sink, Trace, recognize};
 use m3_trajectory::Source;
 use m3_trajectory::json::Keys;
 
-/// Keeps everything.
+/// Keeps the traces.
 #[derive(Default)]
-struct CollectingSink {
-    traces: Vec<Trace>,
-    warnings: Vec<String>,
-}
+struct Traces(Vec<Trace>);
 
-impl Sink for CollectingSink {
+impl Sink for Traces {
     fn trace(&mut self, _: Option<u64>, trace: Trace) -> Result<(), ReadError> {
-        self.traces.push(trace);
+        self.0.push(trace);
         Ok(())
     }
 
-    fn warn(&mut self, _: Option<u64>, message: &str) {
-        self.warnings.push(message.to_owned());
-    }
+    fn warn(&mut self, _: Option<u64>, _: &str) {}
 }
 
 /// The trajectories of a file in short: `tool{arguments}`, calls of a step by `+`, steps by `>`, then `Q` with a question, and
@@ -32,7 +27,7 @@ impl Sink for CollectingSink {
 fn in_short(path: &Path) -> Vec<String> {
     let source = Source::open(path).unwrap();
     let Some(file) = recognize(&source).unwrap() else { return vec!["unknown".to_owned()] };
-    let mut sink = CollectingSink::default();
+    let mut sink = Traces::default();
     if let Err(error) = file.read(&mut sink) {
         return vec![format!("refused: {error}")];
     }
@@ -49,7 +44,7 @@ fn in_short(path: &Path) -> Vec<String> {
         let asked = if trace.question.is_some() { " Q " } else { " " };
         format!("{}{asked}{}", steps.join(" > "), trace.final_reply.as_deref().unwrap_or("-"))
     };
-    sink.traces.iter().map(trace).collect()
+    sink.0.iter().map(trace).collect()
 }
 
 const BERN: &str = r#"get_weather{"city":"Bern"}"#;

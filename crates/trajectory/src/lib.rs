@@ -42,6 +42,7 @@ mod result;
 #[cfg(feature = "schema")]
 mod schema;
 mod source;
+mod source_error;
 mod split;
 pub mod tool_names;
 mod whole;
@@ -60,6 +61,7 @@ pub use result::{
 };
 #[cfg(feature = "schema")]
 pub use schema::TrajectorySchema;
-pub use source::{Source, SourceError};
+pub use source::Source;
+pub use source_error::SourceError;
 pub use split::{Layout, Noun, Shape};
 pub use whole::{WholeFile, WholeFileError};

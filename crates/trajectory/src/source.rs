@@ -14,81 +14,10 @@ use m3_support::text::{hexadecimal, visible};
 use m3_support::unpack::{GzipReader, TooLarge};
 use sha2::{Digest as _, Sha256};
 
+use crate::source_error::{DEVICE, SourceError};
+
 /// The most bytes of an input that is copied: far above any benchmark.
 const MAX_SPOOLED: u64 = 16 << 30;
-
-/// The most bytes that are read from a device: some have an end, such as `/dev/null`.
-const DEVICE: u64 = 1 << 20;
-
-/// Why an input cannot be opened or read.
-#[derive(Debug, thiserror::Error)]
-pub enum SourceError {
-    /// Opening or reading failed.
-    #[error("failed to read `{path}`: {cause}{}", hint(.cause))]
-    Read {
-        /// The file as the user named it.
-        path: String,
-        /// The system's reason.
-        #[source]
-        cause: io::Error,
-    },
-    /// The path is a folder.
-    #[error(
-        "failed to read `{path}`: it is a folder; name a file in it (of a run's folder: `predictions.json`)"
-    )]
-    Folder {
-        /// The path as the user named it.
-        path: String,
-    },
-    /// The path, or standard input, is a device without an end, such as `/dev/zero`.
-    #[error("failed to read `{path}`: it is a device, and gave more than {} MiB; name a file or a pipe", DEVICE >> 20)]
-    Device {
-        /// The path as the user named it.
-        path: String,
-    },
-    /// Decompressing failed.
-    #[error("failed to decompress `{path}`: {cause}; the file is damaged or not gzip")]
-    Gzip {
-        /// The file as the user named it.
-        path: String,
-        /// The decoder's reason.
-        #[source]
-        cause: io::Error,
-    },
-    /// A compressed input becomes too large.
-    #[error("failed to read `{path}`: {reason}")]
-    GzipReader {
-        /// The file as the user named it.
-        path: String,
-        /// The limit that the unpacked input exceeds.
-        reason: TooLarge,
-    },
-    /// An input that is not a plain file has more than 16 GiB.
-    #[error("`{path}` holds more than 16 GiB; split it")]
-    TooLarge {
-        /// The file as the user named it.
-        path: String,
-    },
-    /// The temporary file cannot be written.
-    #[error(
-        "failed to write a temporary copy of `{path}` in the folder for temporary files (TMPDIR): {cause} (hint: {})", m3_support::files::hint(.cause)
-    )]
-    Spool {
-        /// The file as the user named it.
-        path: String,
-        /// The system's reason.
-        #[source]
-        cause: io::Error,
-    },
-}
-
-fn hint(cause: &io::Error) -> &'static str {
-    match cause.kind() {
-        io::ErrorKind::NotFound => " (hint: check the path; relative paths start at the working directory)",
-        io::ErrorKind::PermissionDenied => " (hint: check the permissions of the file and its folders)",
-        _ => "",
-    }
-}
 
 /// Bytes that can be read from any offset.
 #[derive(Debug)]
@@ -328,7 +257,6 @@ impl Source {
         SourceError::Read { path: self.name.clone(), cause }
     }
 
-    /// The error for a failure to write the temporary copy of the file.
     /// The error for a temporary file that cannot be written.
     #[must_use]
     pub fn spool_error(&self, cause: io::Error) -> SourceError {

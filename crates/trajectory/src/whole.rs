@@ -4,7 +4,8 @@ use std::io::Read as _;
 use std::path::Path;
 
 use super::json::{self, Json, Oddity};
-use super::source::{Source, SourceError};
+use super::source::Source;
+use super::source_error::SourceError;
 use super::split::without_byte_order_mark;
 
 /// A JSON file as it was read.

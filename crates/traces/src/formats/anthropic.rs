@@ -7,13 +7,14 @@ use m3_trajectory::json::{Json, parse};
 use super::Format;
 use crate::arguments::{arguments, call_id, tool, unwrapped};
 use crate::content::{Content, object, string};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::events::events;
 use crate::export::restore;
 use crate::fields::Fields;
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 

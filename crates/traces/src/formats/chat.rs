@@ -6,17 +6,18 @@ use std::collections::{BTreeSet, HashSet};
 use m3_trajectory::json::Json;
 
 use super::Format;
-use super::dialects::{calls_in_parts, reply_beside};
+use super::dialects::{calls_in_parts, each_conversation};
 use super::streamed_calls::StreamedCalls;
 use crate::arguments::{arguments, call_id, input, tool};
 use crate::content::{Content, string};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::events::events;
-use crate::export::restore;
 use crate::fields::Fields;
-use crate::head::{Shape, messages};
+use crate::head::Shape;
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
+use crate::lost::leave_out;
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
@@ -72,7 +73,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if input.head.any(is_reply) {
         return input.records(sink, |sink, at, value| {
             if !is_reply(value) {
-                sink.warn(at.line, "no reply, left out");
+                leave_out(sink, at.line, value, "no reply, left out");
                 return Ok(());
             }
             let mut conversation = Conversation::default();
@@ -86,18 +87,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             sink.trace(at.line, conversation.finish())
         });
     }
-    input.conversations(sink, |sink, at, value| {
-        let mut conversation = Conversation::default();
-        conversation.model = value.text("model").map(str::to_owned);
-        // A message may stand alone.
-        for message in messages(value).unwrap_or(std::slice::from_ref(value)) {
-            self::message(&mut conversation, message);
-        }
-        reply_beside(&mut conversation, value);
-        restore(&mut conversation, value);
-        conversation.id = at.id(value.id("id"));
-        sink.trace(at.line, conversation.finish())
-    })
+    each_conversation(input, sink, message)
 }
 
 /// The whole conversation of a log: the messages of the last request, and the last reply.

@@ -8,12 +8,13 @@ use m3_trajectory::json::{Json, Keys};
 use super::{Format, training};
 use crate::call_shapes::{CallShape, call, objects, outcome, shape_of_member, shape_of_type};
 use crate::content::{Content, string};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::export::restore;
 use crate::fields::{Fields, members};
 use crate::head::{messages, role};
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 /// The name of the format.
@@ -107,12 +108,21 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if input.head.any(is_log) {
         return each_chain(input, sink, |request| messages(request).unwrap_or_default(), logged);
     }
+    each_conversation(input, sink, message)
+}
+
+/// Reads lists of messages, each of which `message` adds to its conversation.
+pub(super) fn each_conversation(
+    input: &Input<'_>,
+    sink: &mut dyn Sink,
+    message: impl Fn(&mut Conversation, &Json) + Sync,
+) -> Result<(), ReadError> {
     input.conversations(sink, |sink, at, value| {
         let mut conversation = Conversation::default();
         conversation.model = value.text("model").map(str::to_owned);
         // A message may stand alone.
-        for message in messages(value).unwrap_or(std::slice::from_ref(value)) {
-            self::message(&mut conversation, message);
+        for item in messages(value).unwrap_or(std::slice::from_ref(value)) {
+            message(&mut conversation, item);
         }
         reply_beside(&mut conversation, value);
         restore(&mut conversation, value);
@@ -123,7 +133,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 }
 
 /// Adds the reply that stands beside the messages, if these do not end with one: logs keep it in a member of its own.
-pub(super) fn reply_beside(conversation: &mut Conversation, record: &Json) {
+fn reply_beside(conversation: &mut Conversation, record: &Json) {
     if !matches!(record, Json::Object(_)) || conversation.ends_with_reply() {
         return;
     }
@@ -193,7 +203,7 @@ fn reply(conversation: &mut Conversation, value: &Json) -> bool {
 }
 
 /// One message.
-pub(super) fn message(conversation: &mut Conversation, message: &Json) {
+fn message(conversation: &mut Conversation, message: &Json) {
     match author(message) {
         Author::System => {}
         Author::Unknown if !holds_calls(message) => {
@@ -251,6 +261,8 @@ struct MessageReading {
     outcomes: Vec<Outcome>,
     /// Whether it holds results.
     has_results: bool,
+    /// Whether calls have their results beside them: then the next message is another reply.
+    is_closed: bool,
 }
 
 impl MessageReading {
@@ -335,6 +347,7 @@ impl MessageReading {
         if call.arguments.is_none() {
             conversation.note("a call has no arguments in the file");
         }
+        self.is_closed |= call.result.is_some();
         conversation.call(call);
     }
 
@@ -342,6 +355,9 @@ impl MessageReading {
         self.has_results |= !self.outcomes.is_empty();
         for outcome in self.outcomes.drain(..) {
             conversation.result(outcome);
+        }
+        if std::mem::take(&mut self.is_closed) {
+            conversation.end_reply();
         }
     }
 }
@@ -387,3 +403,6 @@ fn asked(conversation: &mut Conversation, content: Content) {
         conversation.result(Outcome { result: Some(string(result)), ..Outcome::default() });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,21 @@
 //! Google's Gemini: lists of contents, requests, replies and logs, as REST or Python spells them.
 
+use std::collections::HashSet;
+
 use m3_trajectory::json::Json;
 
 use super::Format;
 use crate::arguments::{call_id, or_empty, tool};
+use crate::call_shapes::named_like_calls;
 use crate::content::{Content, Part, string};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::events::events;
 use crate::fields::{Fields, members};
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
+use crate::lost::leave_out;
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 
@@ -61,7 +66,8 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             input.list(sink)?
         };
         // Records of a batch have ids of their own.
-        if responses.iter().all(|response| response.has("id")) {
+        let ids: HashSet<Option<String>> = responses.iter().map(|response| response.id("id")).collect();
+        if ids.len() == responses.len() && !ids.contains(&None) {
             return responses.iter().try_for_each(|response| {
                 let mut conversation = Conversation::with_id(response.id("id"));
                 reply(&mut conversation, response);
@@ -72,6 +78,10 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let mut conversation = Conversation::default();
         let (mut latest, mut before) = (Usage::default(), None);
         for response in &responses {
+            if !response.has("candidates") && !named_like_calls(response).is_empty() {
+                leave_out(sink, None, response, "no reply of Gemini, left out");
+                continue;
+            }
             let id = response.first(&["responseId", "response_id"]).and_then(crate::fields::id);
             if before.is_some() && id.is_some() && id != before {
                 conversation.usage.add(std::mem::take(&mut latest));

@@ -8,12 +8,13 @@ use m3_trajectory::json::Json;
 use super::Format;
 use crate::arguments::{arguments, call_id, input, tool};
 use crate::content::{Content, object, string};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::events::events;
 use crate::fields::{Fields, members};
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::is_exchange;
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 

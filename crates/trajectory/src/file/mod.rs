@@ -19,7 +19,8 @@ use crate::json::{self, Json};
 use crate::model::{Task, Trajectory};
 use crate::problem::Problems;
 use crate::read::{self, CallForms, MalformedCalls, Reading};
-use crate::source::{Source, SourceError};
+use crate::source::Source;
+use crate::source_error::SourceError;
 use crate::split::{Element, Noun, Shape};
 use crate::tool_names::NameMapping;
 

@@ -10,7 +10,8 @@ use crate::format::{self, FORMATS, Format, Output, ReadFormat};
 use crate::model::Trajectory;
 use crate::problem::{Problems, Severity};
 use crate::read::CallForms;
-use crate::source::{Source, SourceError};
+use crate::source::Source;
+use crate::source_error::SourceError;
 use crate::tool_names::NameMapping;
 
 /// The parsed trajectories of files up to this size are kept, in bytes.

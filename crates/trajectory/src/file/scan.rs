@@ -9,7 +9,7 @@ use crate::foreign;
 use crate::json::{self, Json, Keys, pointer_to};
 use crate::problem::{Place, Problems, Severity};
 use crate::read;
-use crate::source::SourceError;
+use crate::source_error::SourceError;
 use crate::split::{Element, LayoutError, Shape};
 
 /// Progress is reported after this many trajectories.

@@ -11,7 +11,8 @@ mod output;
 
 pub use output::Output;
 
-use crate::source::{Source, SourceError};
+use crate::source::Source;
+use crate::source_error::SourceError;
 use crate::split::{Layout, Noun, without_byte_order_mark};
 
 /// Every format. The first that recognizes a file reads it: the most specific come first, and the last accepts every

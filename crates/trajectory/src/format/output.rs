@@ -8,7 +8,8 @@ use m3_support::temporary::unnamed;
 use crate::json::Keys;
 use crate::model::Trajectory;
 use crate::problem::{Place, Problems, Severity};
-use crate::source::{Source, SourceError};
+use crate::source::Source;
+use crate::source_error::SourceError;
 use crate::split::{Element, Layout, Shape};
 
 /// Receives the trajectories and the problems of one file.

@@ -7,7 +7,8 @@ use super::{FORMATS, Format, Output, ReadFormat};
 use crate::file::{Duplicates, TrajectoryFile};
 use crate::model::{Call, Step, Trajectory};
 use crate::problem::{Place, Severity};
-use crate::source::{Source, SourceError};
+use crate::source::Source;
+use crate::source_error::SourceError;
 
 /// Lines `ID: TOOL`, one trajectory each.
 const NOTES: Format = Format {

@@ -7,7 +7,8 @@ use std::io::BufRead as _;
 
 use scanner::Scanner;
 
-use super::source::{Source, SourceError};
+use super::source::Source;
+use super::source_error::SourceError;
 
 /// How the trajectories of a file are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -246,8 +246,7 @@ fn fraction(text: &str) -> Option<f64> {
     if below == 0.0 { None } else { whole_and(whole, above / below) }
 }
 
-/// Reads digits in groups with other signs, or with a comma before the fraction: `1 000`, `1'000`, `1,00,000`,
-/// `1.234,56`.
+/// Reads digits in groups, or with a comma before the fraction: `1 000`, `1'000`, `1,00,000`, `1.234,56`.
 fn separated(text: &str) -> Option<f64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_of_number =

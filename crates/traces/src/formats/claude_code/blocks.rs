@@ -4,8 +4,9 @@ use m3_trajectory::json::Json;
 
 use crate::arguments::{arguments, call_id, tool};
 use crate::content::Content;
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::Fields;
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 /// Adds the blocks of a line of the model to its reply.

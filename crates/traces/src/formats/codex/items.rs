@@ -4,8 +4,8 @@ use m3_trajectory::json::{Json, parse};
 
 use crate::arguments::{arguments, call_id, input, tool};
 use crate::content::{Content, Media, of_text_or_parts, string};
-use crate::conversation::Outcome;
 use crate::fields::Fields;
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 /// The meaning of an item.

@@ -4,8 +4,9 @@ use m3_trajectory::json::Json;
 
 use crate::arguments::{arguments, call_id, read, tool};
 use crate::content::{Content, Part, string};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::{Fields, members};
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 

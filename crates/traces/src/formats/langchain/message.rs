@@ -8,8 +8,9 @@ use m3_trajectory::json::Json;
 use super::super::chat;
 use crate::arguments::{arguments, call_id, read, tool};
 use crate::content::{Content, Part};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::{Fields, members};
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 

@@ -11,11 +11,12 @@ use m3_trajectory::json::Json;
 
 use super::Format;
 use super::langchain::message::{add_all, of_metadata, outcome, reply};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::groups::{Names, grouped};
 use crate::input::{Input, ReadError, Sink};
 use crate::occurrences::Occurrences;
+use crate::outcome::Outcome;
 use crate::overlap::Overlap;
 use crate::trace::{Trace, TracedCall};
 use crate::usage::Usage;

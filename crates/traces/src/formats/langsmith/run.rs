@@ -7,8 +7,8 @@ use m3_trajectory::json::Json;
 use super::super::langchain::message::{Kind, Message, outcome};
 use crate::arguments::{arguments, call_id, tool};
 use crate::content::{Content, string};
-use crate::conversation::Outcome;
 use crate::fields::{Fields, members};
+use crate::outcome::Outcome;
 use crate::time::time;
 
 /// A run of `LangSmith`, with the members that place it in its trace.

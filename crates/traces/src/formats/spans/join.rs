@@ -9,7 +9,8 @@ use super::roles::{AssistantMessage, MessagePart, Turn, calls};
 use super::scopes::bare;
 use crate::arguments::tool;
 use crate::content::string;
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 /// Replies with their calls, and calls that no reply is known to have made.

@@ -7,9 +7,10 @@ use super::roles::{AssistantMessage, MessagePart, Turn};
 use crate::arguments::{call_id, tool, unwrapped};
 use crate::call_shapes::{self, CallShape, shape_of_member};
 use crate::content::{Content, of_text_or_parts, result_of};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::{Fields, members};
 use crate::formats::Format;
+use crate::outcome::Outcome;
 use crate::trace::{Notes, TracedCall};
 
 /// Lists of messages outside of spans.

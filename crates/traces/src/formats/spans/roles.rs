@@ -1,7 +1,7 @@
 //! The role of a span, in one form for all dialects.
 
 use crate::content::Content;
-use crate::conversation::Outcome;
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 

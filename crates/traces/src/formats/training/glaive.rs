@@ -7,9 +7,10 @@ use super::{literal, records, written};
 use crate::arguments::{or_empty, tool};
 use crate::content::Content;
 use crate::content::string;
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::input::{Input, ReadError, Sink};
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 /// The format of conversations in one text.

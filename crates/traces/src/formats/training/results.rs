@@ -4,8 +4,9 @@ use m3_trajectory::json::{Json, parse};
 
 use super::literal::value;
 use crate::content::string;
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::Fields;
+use crate::outcome::Outcome;
 
 /// The results of one turn: blocks of `<tool_response>`, with or without the outermost tags, a list of {`name`,
 /// `results`}, or one text.

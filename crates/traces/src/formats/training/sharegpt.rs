@@ -7,9 +7,10 @@ use super::types::Types;
 use super::{calls, glaive, literal, records, results, written};
 use crate::arguments::tool;
 use crate::content::Content;
-use crate::conversation::{Answer, Conversation, Outcome};
+use crate::conversation::{Answer, Conversation};
 use crate::fields::{Fields, members};
 use crate::input::{Input, ReadError, Sink};
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 /// The format of conversations of {`from`, `value`}.

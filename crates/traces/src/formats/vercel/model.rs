@@ -6,10 +6,11 @@ use super::super::Format;
 use super::{call, restore_inputs};
 use crate::arguments::call_id;
 use crate::content::Content;
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::head::messages;
 use crate::input::{Input, ReadError, Sink};
+use crate::outcome::Outcome;
 
 /// Lists of messages with calls or results as parts.
 pub(in super::super) const MESSAGES: Format = Format {

@@ -8,10 +8,11 @@ use super::super::Format;
 use super::{call, model, restore_inputs};
 use crate::arguments::call_id;
 use crate::content::{Content, string};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::{Fields, number};
 use crate::head::messages;
 use crate::input::{At, Input, ReadError, Sink};
+use crate::outcome::Outcome;
 use crate::time::time;
 use crate::usage::Usage;
 

@@ -8,11 +8,12 @@ use super::super::Format;
 use super::call;
 use crate::arguments::{arguments, call_id, tool};
 use crate::content::string;
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::events::events;
 use crate::fields::Fields;
 use crate::head::Shape;
 use crate::input::{Input, ReadError, Sink};
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
 

@@ -2,6 +2,7 @@
 
 mod openinference;
 mod otel;
+mod otel_events;
 mod vercel;
 
 use serde_json::{Value, json};
@@ -25,6 +26,21 @@ fn span(id: &str, parent: &str, times: (u64, u64), attributes: Value) -> Value {
 
 fn failed(mut span: Value, message: &str) -> Value {
     span["status"] = json!({"code": 2, "message": message});
+    span
+}
+
+/// Adds an event whose attributes are texts.
+fn with_event(mut span: Value, name: &str, attributes: &[(&str, Value)]) -> Value {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let attributes: Vec<Value> = attributes
+        .iter()
+        .map(|(key, value)| json!({"key": key, "value": {"stringValue": text(value)}}))
+        .collect();
+    let event = json!({"name": name, "attributes": attributes});
+    match span["events"].as_array_mut() {
+        Some(events) => events.push(event),
+        None => span["events"] = json!([event]),
+    }
     span
 }
 

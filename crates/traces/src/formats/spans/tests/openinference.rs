@@ -121,3 +121,18 @@ fn a_span_of_a_hand_over_is_no_call_of_its_own() {
     );
     assert_eq!(shown(&one(&[reply, hand_over])), ["transfer_to_helper({})=-"]);
 }
+
+#[test]
+fn of_two_hand_overs_the_one_that_was_carried_out_is_no_third_call() {
+    let reply = llm(
+        "r",
+        (1, 2),
+        json!({"output_messages.0.message.role": "assistant",
+        "output_messages.0.message.tool_calls.0.tool_call.function.name": "transfer_to_weather_agent",
+        "output_messages.0.message.tool_calls.1.tool_call.function.name": "transfer_to_news_agent"}),
+    );
+    let mut hand_over = of_kind("h", "TOOL", (3, 4), json!({"output.value": "Weather Agent"}));
+    hand_over["name"] = json!("handoff to Weather Agent");
+    let steps = shown(&one(&[reply, hand_over]));
+    assert_eq!(steps, ["transfer_to_weather_agent({})=Weather Agent transfer_to_news_agent({})=-"]);
+}

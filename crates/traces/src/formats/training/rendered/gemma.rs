@@ -7,7 +7,8 @@ use super::super::literal::literal;
 use super::{result, say, sections};
 use crate::arguments::{read as arguments, tool};
 use crate::content::{Content, string};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 const TOKENS: [&str; 10] = [

@@ -8,8 +8,9 @@ use super::super::written;
 use super::{result, say, sections};
 use crate::arguments::{call_id, read as arguments, tool};
 use crate::content::{Content, string};
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::Fields;
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 const TOKENS: [&str; 15] = [

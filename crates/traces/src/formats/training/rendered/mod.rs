@@ -14,9 +14,10 @@ use m3_trajectory::json::{Json, parse};
 use super::super::Format;
 use super::records;
 use crate::content::string;
-use crate::conversation::{Conversation, Outcome};
+use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::input::{Input, ReadError, Sink};
+use crate::outcome::Outcome;
 
 /// Rendered conversations.
 pub(in super::super) const RENDERED: Format = Format {
