@@ -70,7 +70,7 @@ fn a_result_in_words_may_hold_calls() {
             vec![r#"f{"a":1}"#],
             None,
         ),
-        (r#"[f(a=1)]\\n\\nThis computes it."#, vec![r#"f{"a":1}"#], None),
+        (r"[f(a=1)]\\n\\nThis computes it.", vec![r#"f{"a":1}"#], None),
         ("I cannot do that.", Vec::new(), Some("I cannot do that.")),
     ] {
         let value = json(&format!(r#"{{"id": "simple_python_0", "result": "{text}"}}"#));
