@@ -32,7 +32,7 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "M", default_value_t = 0.0, value_parser = parse_margin)]
     margin: f64,
     /// Exit with code 1 if the decision is regress: the interval of the difference in that metric lies below zero, or below
-    /// --margin
+    /// minus --margin
     #[arg(long)]
     fail_if_worse: bool,
     #[command(flatten)]
@@ -64,7 +64,7 @@ enum CompareFormArg {
     Json,
     /// For a pull request
     Markdown,
-    /// The first table, as numbers; notes go to standard error
+    /// The first table and others with its columns, as numbers; notes go to standard error
     Csv,
     /// A page
     Html,

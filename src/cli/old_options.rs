@@ -17,6 +17,7 @@ const OLD_OPTIONS: &[(&[&str], &str, &str)] = &[
     (&["score", "audit", "fidelity"], "--ask-key-from", "--llm-key-from"),
     (&["score", "audit", "fidelity"], "--ask-record", "--record"),
     (&["outcomes"], "--llm-record", "--record"),
+    (&["review"], "--with-open", "--with-undecided"),
 ];
 
 /// Puts today's names into a command line, whose first argument is the program's name; returns it with a note for each

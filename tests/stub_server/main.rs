@@ -60,6 +60,16 @@ impl Server {
         let id = message["id"].clone();
         match message["method"].as_str() {
             Some("initialize") => startup::initialize(&self, &id, &message),
+            Some("server/discover") if self.scenario.starts_with("newest") => startup::discover(&self, &id),
+            Some(_)
+                if self.scenario.starts_with("newest")
+                    && !id.is_null()
+                    && !startup::says_version(&message) =>
+            {
+                send(
+                    &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "no version"}}),
+                );
+            }
             Some("tools/list") => startup::list(&self, &id, &message["params"]),
             Some("tools/call") if self.scenario == "serial" => tools::call(&self, &id, &message["params"]),
             Some("tools/call") => {

@@ -23,6 +23,7 @@ pub(super) fn before(scenario: &str) {
             write_line(b"{\"level\": \"info\", \"error\": \"none\"}");
             write_line(b"");
         }
+        "headers" => write_line(b"Content-Length: 40\r\n\r"),
         "only_noise" => {
             write_line(b"Usage: server [OPTIONS]");
             end(0);
@@ -49,6 +50,16 @@ pub(super) fn initialize(server: &Server, id: &Value, message: &Value) {
         None => message["params"]["protocolVersion"].clone(),
     };
     match server.scenario.as_str() {
+        "newest" | "later" => {
+            let supported = if server.scenario == "newest" { "2026-07-28" } else { "2999-01-01" };
+            send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32022,
+                "message": "Unsupported protocol version", "data": {"supported": [supported]}}}));
+        }
+        "newest_of_few_words" => {
+            send(
+                &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "Method not found"}}),
+            );
+        }
         "refuses" => {
             send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": "no licence"}}));
         }
@@ -65,6 +76,25 @@ pub(super) fn initialize(server: &Server, id: &Value, message: &Value) {
             }),
         ),
     }
+}
+
+/// The beginning of a session since MCP 2026-07-28.
+pub(super) fn discover(server: &Server, id: &Value) {
+    let mut result = json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}});
+    if server.scenario == "newest" {
+        result["resultType"] = json!("complete");
+        result["ttlMs"] = json!(1000);
+        result["cacheScope"] = json!("private");
+        result["_meta"] = json!({"io.modelcontextprotocol/serverInfo": {"name": "stub", "version": "1.2.3"}});
+    }
+    answer(server, id, &result);
+}
+
+/// Whether a request says its version, as every request must since MCP 2026-07-28.
+pub(super) fn says_version(message: &Value) -> bool {
+    let meta = &message["params"]["_meta"];
+    meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+        && meta["io.modelcontextprotocol/clientCapabilities"].is_object()
 }
 
 pub(super) fn initialized(server: &Server) {
@@ -132,6 +162,8 @@ pub(super) fn list(server: &Server, id: &Value, params: &Value) {
                 &page(json!([tool(if cursor.is_empty() { "first" } else { "second" })]), json!("again")),
             );
         }
+        // The second page is the first one again, whatever the cursor.
+        "same_page" => answer(server, id, &page(json!([tool("echo"), tool("pid")]), json!(""))),
         "pages" => {
             let number: u64 = cursor.parse().unwrap_or(0);
             let next = if number < 2 { json!((number + 1).to_string()) } else { Value::Null };

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use super::startup::{end, sleep, spawn};
 use super::{Server, answer, send, write_line};
 
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 33] = [
     "all_contents",
     "append",
     "ask",
     "cancelled",
     "count",
     "crash",
+    "cut_escape",
     "cwd",
     "echo",
     "empty",
@@ -24,6 +25,7 @@ const NAMES: [&str; 31] = [
     "exit",
     "failure",
     "hang",
+    "input_required",
     "invalid_base64",
     "large",
     "latin1",
@@ -50,7 +52,7 @@ const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAAD0lEQVR4n
 pub(super) fn listed() -> Value {
     let tools =
         NAMES.map(|name| json!({"name": name, "description": name, "inputSchema": {"type": "object"}}));
-    json!(tools)
+    json!(tools.as_slice())
 }
 
 fn text(text: &str) -> Value {
@@ -116,7 +118,12 @@ pub(super) fn call(server: &Server, id: &Value, params: &Value) {
             return send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
         }
         "neither" => return send(&json!({"jsonrpc": "2.0", "id": id})),
+        "cut_escape" => return raw(id, b"\\u00"),
         "surrogate" => return raw(id, b"\\ud800"),
+        "input_required" => {
+            let requests = json!({"name": {"method": "elicitation/create", "params": {"message": "Whose?"}}});
+            return answer(server, id, &json!({"resultType": "input_required", "inputRequests": requests}));
+        }
         "latin1" => return raw(id, b"caf\xe9"),
         "hang" => return,
         "crash" => {

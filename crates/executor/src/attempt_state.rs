@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use m3_llm::{
-    Arguments, Assistant, Message, Model, ModelAnswer, ModelBlocker, ModelError, Part, Picture, Reply,
-    ReplyCall, Request, Retry, Scope, Settings, ToolAnswer, ToolDefinitions, Usage,
+    Assistant, Message, Model, ModelAnswer, ModelBlocker, ModelError, Part, Picture, Reply, ReplyCall,
+    Request, Retry, Scope, Settings, ToolAnswer, ToolDefinitions, Usage,
 };
 use m3_support::redact::Redactor;
 use m3_support::text::milliseconds;
@@ -232,6 +232,9 @@ impl<'a> AttemptState<'a> {
         let failed = |error| match ModelBlocker::of_error(error, self.turns.is_empty()) {
             Ok(blocker) => Stop::RunBlocker(blocker.into()),
             Err(error @ ModelError::ContextOverflow { .. }) => Stop::ContextOverflow(error.to_string()),
+            Err(error) if error.refuses_images() => {
+                Stop::no_reply(format!("{error}\nhint: `--no-images` asks it without images"))
+            }
             Err(error) => Stop::no_reply(error.to_string()),
         };
         let ModelAnswer { reply, tries, elapsed } = asked.map_err(failed)?;
@@ -383,10 +386,8 @@ fn as_text(reply: &Reply) -> Assistant {
     if reply.calls.is_empty() && !reply.text.trim().is_empty() {
         return reply.to_assistant();
     }
-    let call = |call: &ReplyCall| match &call.arguments {
-        Arguments::Object(arguments) => serde_json::json!({"name": call.name, "arguments": arguments}),
-        Arguments::Malformed(text) => serde_json::json!({"name": call.name, "arguments": text}),
-    };
+    let call =
+        |call: &ReplyCall| serde_json::json!({"name": call.name, "arguments": call.arguments.to_value()});
     let mut text = reply.text.clone();
     if !reply.calls.is_empty() {
         let calls: Vec<Value> = reply.calls.iter().map(call).collect();

@@ -1,6 +1,6 @@
 //! The conversation as it is recorded: images by name, size and hash.
 
-use m3_llm::{Arguments, Picture, Reply, ToolAnswer};
+use m3_llm::{Picture, Reply, ToolAnswer};
 use serde_json::{Map, Value, json};
 
 pub(super) fn system(purpose: &str, text: &str) -> Value {
@@ -26,10 +26,7 @@ pub(super) fn assistant(purpose: &str, reply: &Reply) -> Value {
     message.insert("content".to_owned(), json!(reply.text));
     if !reply.calls.is_empty() {
         let calls = reply.calls.iter().map(|call| {
-            let arguments = match &call.arguments {
-                Arguments::Object(arguments) => json!(arguments),
-                Arguments::Malformed(text) => json!(text),
-            };
+            let arguments = call.arguments.to_value();
             json!({"id": call.id, "name": call.name, "arguments": arguments})
         });
         message.insert("tool_calls".to_owned(), calls.collect());

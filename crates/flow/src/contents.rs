@@ -19,7 +19,7 @@ const WHOLE: f64 = 9_007_199_254_740_992.0;
 /// Values nested deeper are not looked at.
 const MAX_DEPTH: usize = 64;
 
-/// The most source files of files that are followed in one trajectory.
+/// The most inputs that are recorded for the versions of one trajectory, all versions together.
 const MOST_INPUTS: usize = 1 << 20;
 
 /// First words in the names of tools that give a file another name or place.
@@ -63,7 +63,7 @@ pub fn contents(calls: &[CallView<'_>], lineage: &Lineage) -> Vec<Content> {
         let mut inputs = Vec::new();
         for maker in makers {
             let (call, mentions) = (&calls[maker], &lineage.mentions[maker]);
-            asked[maker].get_or_insert_with(|| asks_for(call, mentions)).hash(&mut hasher);
+            asked[maker].get_or_insert_with(|| call_signature(call, mentions)).hash(&mut hasher);
             let used = mentions.iter().filter_map(|mention| mention.role.used_version());
             inputs.extend(used.filter(|used| *used != index).take(room.saturating_sub(inputs.len())));
         }
@@ -134,7 +134,7 @@ fn only_moves(call: &CallView<'_>, mentions: &[Mention]) -> bool {
 }
 
 /// A key of a call's tool and of its arguments without names of files.
-fn asks_for(call: &CallView<'_>, mentions: &[Mention]) -> u64 {
+fn call_signature(call: &CallView<'_>, mentions: &[Mention]) -> u64 {
     let mut hasher = DefaultHasher::new();
     call.tool.hash(&mut hasher);
     if let Some(arguments) = call.arguments {
@@ -152,7 +152,8 @@ fn asks_for(call: &CallView<'_>, mentions: &[Mention]) -> u64 {
     hasher.finish()
 }
 
-/// The names of files within texts of arguments, by the texts' addresses, in their order.
+/// The names of files that the texts of a call's arguments contain. The key is the address in memory of the text; the
+/// names are in the order in which they stand in it.
 type MentionsByText<'m> = HashMap<*const Json, Vec<&'m Mention>>;
 
 /// Adds a value to a hash, without the names of files in it.

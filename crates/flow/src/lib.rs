@@ -71,7 +71,7 @@ pub use effects::{Conflict, Effects};
 pub use lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};
 pub use names::{names_input_file, words as words_of_name};
 pub use path_overlaps::PathOverlaps;
-pub use paths::{is_file_path, is_one_path};
+pub use paths::{is_file_path, may_be_same_file};
 pub use roles::CallRole;
 use serde::{Deserialize, Serialize};
 pub use significance::says_nothing;

@@ -26,8 +26,8 @@ pub struct FilePath {
 }
 
 impl FilePath {
-    /// A path, if the text looks like one: it contains a folder (`./media`, `/tmp/x`) or ends like a file
-    /// (`poster.png`).
+    /// A path, if the text looks like one: it begins like a path (`./media`, `/tmp/x`) or ends like a file (`poster.png`).
+    /// `media/crops` alone does not look like one.
     pub(crate) fn new(text: &str) -> Option<Self> {
         // Most texts are words, without a dot or a slash.
         if !text.bytes().take(LONGEST).any(|byte| matches!(byte, b'.' | b'/')) {
@@ -70,7 +70,7 @@ impl FilePath {
         is_end || (!short.is_file && long.parts.starts_with(&short.parts))
     }
 
-    /// A path of a single word that does not look like one, such as `crops` for a folder.
+    /// The path in a text that need not look like one, such as `crops` or `out/crops` for a folder; never taken for a file.
     pub(crate) fn of_word(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_word = !text.is_empty()
@@ -85,8 +85,8 @@ impl FilePath {
         })
     }
 
-    /// Whether this is the other path, written the same way or with more folders before it.
-    pub(crate) fn is_exactly(&self, other: &Self) -> bool {
+    /// Whether both paths are written the same way, or this one is absolute and ends with the other, which is relative.
+    pub(crate) fn names_same_file(&self, other: &Self) -> bool {
         self.parts == other.parts
             || self.is_absolute && !other.is_absolute && self.parts.ends_with(&other.parts)
     }
@@ -133,7 +133,7 @@ impl FilePath {
 
 /// Whether two paths may be of one file: one of them ends with the other, or is a folder that contains it.
 #[must_use]
-pub fn is_one_path(a: &str, b: &str) -> bool {
+pub fn may_be_same_file(a: &str, b: &str) -> bool {
     let path = |text: &str| FilePath::new(text).or_else(|| FilePath::of_word(text));
     path(a).zip(path(b)).is_some_and(|(a, b)| a.may_meet(&b))
 }

@@ -1,6 +1,7 @@
 //! Splits texts into tokens and numbers, by which values are compared.
 //!
-//! A token is a run of letters and digits in lower case; each character of a script without spaces is its own token.
+//! A token is a run of letters and digits, as written; its users compare it in lower case. Each character of a script
+//! without spaces is its own token.
 //! Punctuation means nothing, so that `Once Upon a Time... in Hollywood` equals `once upon a time in hollywood`, and
 //! a path or an id with hyphens is a sequence of tokens. Numbers are also read, and compared by their value.
 
@@ -65,7 +66,8 @@ fn token_end(text: &str) -> Option<usize> {
     Some(end.map_or(text.len(), |(index, _)| index))
 }
 
-/// Characters of scripts that put no spaces between words.
+/// Characters that are tokens of their own: those of Chinese and Japanese, which put no spaces between words, and Korean
+/// syllables, because particles follow a word without a space.
 pub(crate) fn stands_alone(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }

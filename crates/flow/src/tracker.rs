@@ -158,7 +158,7 @@ impl<'a> Tracker<'a> {
     }
 
     fn is_task_image(&self, path: &FilePath) -> bool {
-        self.image.as_ref().is_some_and(|image| path.is_exactly(image))
+        self.image.as_ref().is_some_and(|image| path.names_same_file(image))
     }
 
     fn add(&mut self, call: usize, named: &NamedPath) -> usize {

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use m3_support::text::{hash_of_bytes, shortened};
 use m3_support::workspace::{Workspace, WorkspaceError};
+use unicode_normalization::UnicodeNormalization as _;
 
 /// The file of a task's image.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,11 +118,21 @@ pub fn locate(image: &str, folders: &[PathBuf]) -> Option<PathBuf> {
 
 /// The file that a task's path names in one of these open folders, never outside of them. The path may start in the
 /// folder, may name the folder first (`images` of `images/a.png`), or the folder may hold the image under its name
-/// alone. These three are tried in this order, each in all folders.
+/// alone. These three are tried in this order, each in all folders; then again with accents written as parts of their
+/// letters and apart from them, because macOS writes names of files apart and most other programs do not.
 ///
 /// # Errors
 /// [`NotFound`].
 pub fn locate_in(image: &str, folders: &[Workspace]) -> Result<PathBuf, NotFound> {
+    let as_written = locate_as_written(image, folders);
+    if as_written.is_ok() || image.is_ascii() {
+        return as_written;
+    }
+    let forms = [image.nfc().collect::<String>(), image.nfd().collect()];
+    forms.iter().find_map(|form| locate_as_written(form, folders).ok()).map_or(as_written, Ok)
+}
+
+fn locate_as_written(image: &str, folders: &[Workspace]) -> Result<PathBuf, NotFound> {
     let path = Path::new(image);
     // A path that goes up names a definite place outside; a file of the same name elsewhere is another file.
     let goes_up = path.components().any(|part| part == Component::ParentDir);

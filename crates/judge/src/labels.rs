@@ -110,7 +110,7 @@ impl Labels {
     }
 
     /// Whether a file declares that it holds labels.
-    pub fn is_said(json: &Json) -> bool {
+    pub fn is_label_file(json: &Json) -> bool {
         json.get("schema").and_then(Json::as_str) == Some(LABELS_SCHEMA)
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use m3_support::text::counted;
 
 use super::cassette::CassetteError;
+use super::wires::says_no_images;
 use super::{KeyError, ModelNameError, Refusal};
 
 /// Why a model cannot be asked, or gave no answer. No message contains a key.
@@ -87,6 +88,12 @@ impl ModelError {
     #[must_use]
     pub fn is_of_used_account(&self) -> bool {
         matches!(self, Self::NoReply { refusal: Some(Refusal::EmptyAccount | Refusal::Later), .. })
+    }
+
+    /// Whether the model, or its server, takes no images.
+    #[must_use]
+    pub fn refuses_images(&self) -> bool {
+        matches!(self, Self::NoReply { reason, .. } if says_no_images(reason))
     }
 }
 

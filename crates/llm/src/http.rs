@@ -266,16 +266,13 @@ impl Answer {
 
 /// `Retry-After` (RFC 9110, section 10.2.3): seconds or a date; `retry-after-ms` goes first.
 fn retry_after(headers: &BTreeMap<String, String>, now: SystemTime) -> Option<Duration> {
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
-    if let Some(wait) = headers.get(RETRY_AFTER_MS).and_then(|text| number(text)) {
-        return Some(Duration::try_from_secs_f64(wait / 1000.0).unwrap_or(Duration::MAX));
+    let milliseconds = headers.get(RETRY_AFTER_MS).and_then(|text| text.trim().parse::<f64>().ok());
+    match milliseconds.filter(|milliseconds| *milliseconds >= 0.0) {
+        Some(milliseconds) => {
+            Some(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX))
+        }
+        None => m3_support::retry_after::retry_after(headers.get(RETRY_AFTER.as_str())?, now),
     }
-    let text = headers.get(RETRY_AFTER.as_str())?;
-    if let Some(wait) = number(text) {
-        return Some(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX));
-    }
-    let date = httpdate::parse_http_date(text.trim()).ok()?;
-    Some(date.duration_since(now).unwrap_or_default())
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -130,8 +130,22 @@ pub struct ReplyCall {
 pub enum Arguments {
     /// A JSON object.
     Object(Map<String, Value>),
+    /// None: missing, null or an empty text. Whether a call can be made without them depends on its tool.
+    Absent,
     /// Anything else, as text: cut off, not JSON, a list. Never treated as `{}`.
     Malformed(String),
+}
+
+impl Arguments {
+    /// The arguments as JSON: the object, null, or the text that is none.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        match self {
+            Self::Object(object) => Value::Object(object.clone()),
+            Self::Absent => Value::Null,
+            Self::Malformed(text) => Value::String(text.clone()),
+        }
+    }
 }
 
 /// Why a reply ended.

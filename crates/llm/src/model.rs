@@ -8,7 +8,7 @@ use m3_support::redact::{Redactor, RedactorError};
 use m3_support::text::shortened;
 
 use super::aws::{ACCESS_KEY_VARIABLES, AwsCredentials, Credentials};
-use super::cassette::{Cassette, Recorder, Recording, Then, Try};
+use super::cassette::{Cassette, RecordedRequest, Recorder, Then, Try};
 use super::network::{Failure, Network};
 use super::wires::{self, ImageData, Wire, WireRequest};
 use super::{Keys, ModelError, ModelName, ModelOptions, Refusal, Reply, Request, RequestLimits, Scope, keys};
@@ -193,7 +193,7 @@ impl Model {
     ) -> Result<ModelAnswer, ModelError> {
         let written = self.written(request, ImageData::Base64);
         let recording = self.recorder.as_deref().map(|recorder| {
-            (recorder, Recording::new(scope, self.written(request, ImageData::Hash), Some(recorder)))
+            (recorder, RecordedRequest::new(scope, self.written(request, ImageData::Hash), Some(recorder)))
         });
         let mut asking = network.start(&written);
         drop(written);
@@ -226,7 +226,7 @@ impl Model {
     ) -> Result<ModelAnswer, ModelError> {
         let start = Instant::now();
         let recorder = self.recorder.as_deref();
-        let recording = Recording::new(scope, self.written(request, ImageData::Hash), recorder);
+        let recording = RecordedRequest::new(scope, self.written(request, ImageData::Hash), recorder);
         let exchange = cassette
             .exchange(&recording)
             .map_err(|reason| ModelError::NotRecorded { path: cassette.path().to_owned(), reason })?;

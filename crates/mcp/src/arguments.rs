@@ -6,7 +6,7 @@
 use jsonschema::PatternOptions;
 use jsonschema::error::ValidationErrorKind;
 use m3_support::bounded_schema::{
-    self, BoundedSchema, PrepareError, TooMuchWork, is_nothing_else, without_steps,
+    self, BoundedSchema, PrepareError, TooMuchWork, accepts_everything, without_steps,
 };
 use m3_support::text::shortened;
 use serde_json::{Map, Value};
@@ -111,7 +111,7 @@ impl ArgumentProblem {
         if let ValidationErrorKind::Not { schema } = error.kind() {
             // This is the only message that quotes the schema.
             message = without_steps(&message);
-            if is_nothing_else(schema) {
+            if accepts_everything(schema) {
                 (keyword, message) = ("false", "nothing is allowed here".to_owned());
             }
         }

@@ -1,4 +1,4 @@
-//! One connection to a server that speaks MCP: the handshake, the list of tools, calls with their time limits.
+//! One connection to a server that speaks MCP: the beginning of the session, the list of tools, calls with their time limits.
 //!
 //! rmcp's service numbers requests and finds their answers. Time limits, cancellation and the end of a connection are
 //! handled here, because a server that stops reading must not keep a call from ending.
@@ -10,10 +10,12 @@ use std::time::Duration;
 
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, ErrorCode,
-    ListToolsRequest, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, RequestId,
-    ServerResult,
+    ListToolsRequest, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    RequestId, ServerResult,
 };
-use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError};
+use rmcp::service::{
+    ClientLifecycleMode, Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError,
+};
 use rmcp::transport::Transport;
 use rmcp::{RoleClient, service};
 use serde_json::Value;
@@ -21,7 +23,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::call_failure::{CallFailure, NoConnection, describe, short, whole_reason};
+use super::call_failure::{CallFailure, NoConnection, Versions, describe, short, whole_reason};
 use super::config::Timeouts;
 use super::handler::{Handler, Listeners};
 use super::lines::{MAX_RESULT, Refusal, RefusedAnswers};
@@ -49,6 +51,26 @@ pub(super) struct Greeting {
     pub(super) has_resources: bool,
 }
 
+/// How a session begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lifecycle {
+    /// The handshake of the versions up to 2025-11-25: `initialize`.
+    Initialize,
+    /// Since 2026-07-28: `server/discover`, then each request says its version by itself.
+    Discover,
+}
+
+impl Lifecycle {
+    fn mode(self) -> ClientLifecycleMode {
+        match self {
+            Self::Initialize => ClientLifecycleMode::Initialize,
+            Self::Discover => {
+                ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+            }
+        }
+    }
+}
+
 /// A connection to a server.
 pub(super) struct Client {
     peer: Peer<RoleClient>,
@@ -66,19 +88,22 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Makes the handshake. The caller limits the time. `ended` is set by the transport when it ends.
+    /// Begins the session. The caller limits the time. `ended` is set by the transport when it ends.
     ///
     /// # Errors
-    /// [`NoConnection`] if the server's part of the handshake is wrong.
+    /// [`NoConnection`] if the server's part of it is wrong.
     pub(super) async fn connect(
         transport: impl Transport<RoleClient> + 'static,
+        lifecycle: Lifecycle,
         ended: CancellationToken,
         refused: Arc<RefusedAnswers>,
     ) -> Result<Self, NoConnection> {
         let listeners = Arc::new(Listeners::default());
         let stop = CancellationToken::new();
         let handler = Handler::new(Arc::clone(&listeners));
-        let service = service::serve_client_with_ct(handler, transport, stop.clone()).await;
+        let mode = lifecycle.mode();
+        let service =
+            service::serve_client_with_lifecycle_and_ct(handler, transport, mode, stop.clone()).await;
         let service = service.map_err(|error| describe(&error))?;
         let peer = service.peer().clone();
         let info = peer.peer_info();
@@ -135,10 +160,15 @@ impl Client {
                 }
                 Err(lost) => {
                     let reason = format!("no list of its tools: {}", lost.describe());
-                    return Err(NoConnection { is_closed: matches!(lost, CallFailure::Died(_)), reason });
+                    let is_closed = matches!(lost, CallFailure::Died(_));
+                    return Err(NoConnection { is_closed, versions: Versions::Unknown, reason });
                 }
             };
             match page.remove("tools") {
+                // Some servers never end the list, and begin it again.
+                Some(Value::Array(listed)) if listed.first().is_some_and(|first| tools.contains(first)) => {
+                    break;
+                }
                 Some(Value::Array(listed)) => tools.extend(listed.into_iter().take_while(|tool| {
                     bytes += serde_json::to_vec(tool).map_or(0, |text| text.len());
                     bytes <= MAX_LIST
@@ -173,8 +203,8 @@ impl Client {
         }
     }
 
-    /// Calls a tool, or reads a resource. If this ends without an answer, for whatever reason, a cancellation is sent
-    /// to the server.
+    /// Calls a tool, or reads a resource. If this ends without an answer while the connection lasts, for whatever reason,
+    /// a cancellation is sent to the server.
     pub(super) async fn call(
         self: &Arc<Self>,
         request: ClientRequest,
@@ -222,6 +252,7 @@ impl Client {
             Err(ServiceError::McpError(error)) => match self.refused.take(id) {
                 Some(Refusal::Size) => Err(CallFailure::TooLarge(MAX_RESULT)),
                 Some(Refusal::Unreadable(reason)) => Err(CallFailure::Malformed(reason)),
+                Some(Refusal::Status(status, reason)) => Err(CallFailure::Status(status, reason)),
                 None => {
                     Err(CallFailure::Protocol { code: error.code.0, message: error.message.into_owned() })
                 }

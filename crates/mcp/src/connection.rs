@@ -1,5 +1,6 @@
 //! A connection to a server over any transport: how it is made, and how it is called.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -13,8 +14,8 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::ServerTools;
-use super::call_failure::{CallFailure, NoConnection};
-use super::client::Client;
+use super::call_failure::{CallFailure, NoConnection, Versions};
+use super::client::{Client, Lifecycle};
 use super::config::{ServerConfig, Timeouts, Transport};
 use super::content::{Content, ToolResult};
 use super::http;
@@ -52,7 +53,7 @@ pub(super) struct StartedServer {
     pub(super) time: Duration,
 }
 
-/// Starts a server: process or connection, handshake, tools, all within its start timeout.
+/// Starts a server: process or connection, beginning of the session, tools, all within its start timeout.
 ///
 /// # Errors
 /// [`StartError`] if any step fails; nothing is left running then.
@@ -67,20 +68,13 @@ pub(super) async fn start(
             let workspace = surroundings.workspace.as_path();
             let folder = cwd.as_deref().map_or(workspace.to_owned(), |cwd| workspace.join(cwd));
             let launch = Launch { command, args, env, folder: &folder, guard: surroundings.guard.as_deref() };
-            start_process(config, &launch, &surroundings.events, noise, started).await
+            let begin =
+                |lifecycle| begin_process(config, &launch, &surroundings.events, noise, started, lifecycle);
+            with_or_without_handshake(begin(Lifecycle::Initialize), begin(Lifecycle::Discover)).await
         }
         Transport::Http { url, headers } => {
-            let limit = config.timeouts.start;
-            let attempt = async {
-                let client = http::connect(url, headers).await?;
-                let tools = client.list_tools().await?;
-                Ok::<_, NoConnection>(from_client(config, client, tools, started))
-            };
-            match tokio::time::timeout(limit, attempt).await {
-                Ok(attempt) => attempt
-                    .map_err(|error| StartError::Unreachable { url: url.clone(), reason: error.reason }),
-                Err(_) => Err(StartError::TimedOut { limit, stderr: Vec::new() }),
-            }
+            let begin = |lifecycle| begin_http(config, url, headers, started, lifecycle);
+            with_or_without_handshake(begin(Lifecycle::Initialize), begin(Lifecycle::Discover)).await
         }
         Transport::Unusable { reason } => Err(StartError::Unusable { reason: reason.clone() }),
         Transport::InProcess(server) => {
@@ -104,42 +98,105 @@ pub(super) async fn start(
     }
 }
 
-async fn start_process(
+/// The fault of a server that more time does not mend.
+const HEADERS: &str = "it writes headers (`Content-Length: ..`) before its messages, as language servers do; in MCP a message \
+                       is a line";
+
+/// Why a session did not begin.
+struct NoSession {
+    error: StartError,
+    versions: Versions,
+}
+
+impl From<StartError> for NoSession {
+    fn from(error: StartError) -> Self {
+        Self { error, versions: Versions::Unknown }
+    }
+}
+
+/// Begins a session with the handshake, and without one if the server refuses it: servers that speak both take the
+/// handshake, so all but the newest ones are greeted as they always were.
+async fn with_or_without_handshake(
+    with: impl Future<Output = Result<StartedServer, NoSession>>,
+    without: impl Future<Output = Result<StartedServer, NoSession>>,
+) -> Result<StartedServer, StartError> {
+    let refused = match with.await {
+        Err(NoSession { error, versions: Versions::Refused }) => error,
+        ended => return ended.map_err(|failure| failure.error),
+    };
+    match without.await {
+        Err(NoSession { versions: Versions::Unknown | Versions::Refused, .. }) => Err(refused),
+        ended => ended.map_err(|failure| failure.error),
+    }
+}
+
+async fn begin_http(
+    config: &ServerConfig,
+    url: &str,
+    headers: &BTreeMap<String, String>,
+    started: Instant,
+    lifecycle: Lifecycle,
+) -> Result<StartedServer, NoSession> {
+    let limit = config.timeouts.start;
+    let attempt = async {
+        let client = http::connect(url, headers, lifecycle).await?;
+        let tools = client.list_tools().await?;
+        Ok::<_, NoConnection>(from_client(config, client, tools, started))
+    };
+    match tokio::time::timeout(limit.saturating_sub(started.elapsed()), attempt).await {
+        Ok(attempt) => attempt.map_err(|NoConnection { reason, versions, .. }| {
+            let error = StartError::Unreachable { url: url.to_owned(), reason };
+            NoSession { error, versions }
+        }),
+        Err(_) => Err(StartError::TimedOut { limit, stderr: Vec::new() }.into()),
+    }
+}
+
+async fn begin_process(
     config: &ServerConfig,
     launch: &Launch<'_>,
     events: &Events,
     noise: &Arc<AtomicU64>,
     started: Instant,
-) -> Result<StartedServer, StartError> {
+    lifecycle: Lifecycle,
+) -> Result<StartedServer, NoSession> {
     let refused = Arc::default();
     let (child, transport) = stdio::start(launch, &config.name, events, noise, &refused)?;
-    let ended = transport.ended.clone();
+    let (ended, writes_headers) = (transport.ended.clone(), transport.writes_headers.clone());
     let limit = config.timeouts.start;
     let attempt = async {
-        let client = Client::connect(transport, ended, refused).await?;
-        let tools = client.list_tools().await?;
-        Ok::<_, NoConnection>((client, tools))
+        let begin = async {
+            let client = Client::connect(transport, lifecycle, ended, refused).await?;
+            let tools = client.list_tools().await?;
+            Ok::<_, NoConnection>((client, tools))
+        };
+        tokio::select! {
+            begun = begin => begun,
+            () = writes_headers.cancelled() => Err(HEADERS.to_owned().into()),
+        }
     };
-    let error = match tokio::time::timeout(limit, attempt).await {
+    let failure = match tokio::time::timeout(limit.saturating_sub(started.elapsed()), attempt).await {
         Ok(Ok((mut client, tools))) => {
             client.child = Some(child);
             return Ok(from_client(config, client, tools, started));
         }
-        Ok(Err(NoConnection { is_closed: true, reason })) => {
+        Ok(Err(NoConnection { is_closed: true, reason, versions })) => {
             let _ = child.process.last_words().await;
             let stderr = child.process.stderr().await;
-            match child.process.ending() {
+            let error = match child.process.ending() {
                 Some(how) => StartError::Exited { how, stderr },
                 None => StartError::Protocol { reason, stderr },
-            }
+            };
+            NoSession { error, versions }
         }
-        Ok(Err(NoConnection { is_closed: false, reason })) => {
-            StartError::Protocol { reason, stderr: child.process.stderr().await }
-        }
-        Err(_) => StartError::TimedOut { limit, stderr: child.process.stderr().await },
+        Ok(Err(NoConnection { is_closed: false, reason, versions })) => NoSession {
+            error: StartError::Protocol { reason, stderr: child.process.stderr().await },
+            versions,
+        },
+        Err(_) => StartError::TimedOut { limit, stderr: child.process.stderr().await }.into(),
     };
     child.process.end().await;
-    Err(error)
+    Err(failure)
 }
 
 fn from_client(config: &ServerConfig, client: Client, tools: Vec<Value>, started: Instant) -> StartedServer {

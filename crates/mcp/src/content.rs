@@ -1,5 +1,6 @@
 //! The result of a tool call. Unknown kinds of content are kept unchanged.
 
+use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
 
 /// The result of a call, the answer to `tools/call`.
@@ -68,6 +69,9 @@ impl ToolResult {
         let Value::Object(mut members) = value else {
             return Self { content: vec![Content::Other(value)], ..Self::default() };
         };
+        if let Some(unfinished) = unfinished(&members) {
+            return Self { extra: members, ..Self::error(unfinished) };
+        }
         let content = match members.remove("content") {
             Some(Value::Array(parts)) => parts.into_iter().map(Content::from_wire).collect(),
             Some(Value::Null) | None => Vec::new(),
@@ -99,6 +103,19 @@ impl ToolResult {
         texts.join("\n")
     }
 }
+
+/// What an answer says that is no result yet (MCP 2026-07-28, "Multi Round-Trip Requests", and tasks): the server asks
+/// for input of the user, or names a task that it has begun. No capability for either is declared.
+fn unfinished(members: &Map<String, Value>) -> Option<String> {
+    let kind = members.get("resultType").and_then(Value::as_str).filter(|kind| *kind != "complete");
+    let is_task = || members.contains_key("task") && !members.contains_key("content");
+    let kind = kind.or_else(|| is_task().then_some("task"))?;
+    let answer = shortened(&serde_json::to_string(members).unwrap_or_default(), MOST_SHOWN);
+    Some(format!("The tool gave no result, but an answer of type `{kind}`: {answer}"))
+}
+
+/// The most columns that are shown of an answer that is no result.
+const MOST_SHOWN: usize = 1000;
 
 impl Content {
     /// Reads a part of a result.

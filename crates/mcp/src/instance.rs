@@ -223,6 +223,7 @@ impl Instance {
             CallFailure::Cancelled => CallError::Cancelled,
             CallFailure::TooLarge(limit) => CallError::TooLarge { server, limit },
             CallFailure::Malformed(reason) => CallError::Malformed { server, reason },
+            CallFailure::Status(status, reason) => CallError::Status { server, status, reason },
             CallFailure::Died(reason) if !connection.dies_whole() && reason.is_some() => {
                 CallError::ServerDied { server, reason: reason.unwrap_or_default() }
             }

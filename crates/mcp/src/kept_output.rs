@@ -33,6 +33,7 @@ impl KeptOutput {
             noise: Arc::clone(&noise),
             refused: Arc::default(),
             messages: sender,
+            writes_headers: CancellationToken::new(),
             has_left: CancellationToken::new(),
         };
         let collect = async {

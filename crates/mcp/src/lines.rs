@@ -40,6 +40,8 @@ pub(super) struct RefusedAnswers {
 pub(super) enum Refusal {
     Size,
     Unreadable(String),
+    /// The answer is a failure of HTTP: its status, and what the server says.
+    Status(u16, String),
 }
 
 impl RefusedAnswers {
@@ -70,6 +72,8 @@ pub(super) struct LineReader {
     pub(super) messages: mpsc::Sender<ServerJsonRpcMessage>,
     /// Cancelled when the process has ended.
     pub(super) has_left: CancellationToken,
+    /// Cancelled when the server writes the headers that language servers put before each message.
+    pub(super) writes_headers: CancellationToken,
 }
 
 /// The result of reading a line.
@@ -149,6 +153,9 @@ impl LineReader {
     fn count_noise(&self, line: &[u8]) {
         if line.trim_ascii().is_empty() {
             return;
+        }
+        if line.starts_with(b"Content-Length: ") {
+            self.writes_headers.cancel();
         }
         if self.noise.fetch_add(1, Ordering::Relaxed) < TOLD_NOISE {
             let start = &line[..line.len().min(1 << 10)];

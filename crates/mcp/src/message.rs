@@ -1,11 +1,11 @@
 //! Interprets a line that a server writes: a message, noise, or a broken message.
 //!
 //! rmcp would try every kind of result in turn, and refuse a list or a call because of one unknown part. Here results
-//! stay JSON, unchanged ([`ServerResult::CustomResult`]), except for the answer to the handshake, which rmcp needs.
+//! stay JSON, unchanged ([`ServerResult::CustomResult`]), except for the answer to the first request, which rmcp needs.
 
+use m3_trajectory::json as odd_json;
 use rmcp::model::{
-    CustomResult, ErrorCode, ErrorData, InitializeResult, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-    ServerResult,
+    CustomResult, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use serde_json::{Map, Value, json};
 
@@ -20,19 +20,13 @@ pub(super) enum Incoming {
     Noise,
 }
 
-/// Reads a line. `is_handshake` is true while the answer to `initialize` is awaited.
+/// Reads a line. `is_handshake` is true while the answer to `initialize` or `server/discover` is awaited.
 pub(super) fn read_line(line: &[u8], is_handshake: bool) -> Incoming {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     if !matches!(line.first(), Some(b'{' | b'[')) {
         return Incoming::Noise;
     }
-    // Python writes half of a surrogate pair as an escape that no JSON parser accepts, and some servers write other
-    // encodings than UTF-8. The call should then end at once, if its id can be found.
-    let parsed = serde_json::from_slice::<Value>(line).or_else(|error| match std::str::from_utf8(line) {
-        Ok(_) => Err(error),
-        Err(_) => serde_json::from_str(&String::from_utf8_lossy(line)),
-    });
-    match parsed {
+    match serde_json::from_slice(line).or_else(|error| read_odd(line).ok_or(error)) {
         Ok(Value::Object(message)) if answers_nothing(&message) => Incoming::Unreadable {
             id: message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok()),
             reason: "it has neither a result nor an error".to_owned(),
@@ -58,6 +52,13 @@ pub(super) fn read_line(line: &[u8], is_handshake: bool) -> Incoming {
             Incoming::Unreadable { id, reason: error.to_string() }
         }
     }
+}
+
+/// Reads what servers write that is almost JSON: `NaN`, half of a surrogate pair, another encoding than UTF-8. What JSON
+/// cannot hold becomes text.
+fn read_odd(line: &[u8]) -> Option<Value> {
+    let (value, _) = odd_json::parse(String::from_utf8_lossy(line).as_bytes()).ok()?;
+    Some(value.to_value_with_numbers_as_text())
 }
 
 /// Whether this is an answer without a result or an error.
@@ -87,16 +88,26 @@ fn read_message(mut message: Map<String, Value>, is_handshake: bool) -> Option<S
     Some(JsonRpcMessage::response(result, id?))
 }
 
-/// Reads the answer to `initialize`, in which some servers leave out required parts.
+/// Reads the answer to `initialize` or `server/discover`, in which some servers leave out required parts.
 fn read_handshake(mut result: Value) -> ServerResult {
+    let mut is_discovery = false;
     if let Value::Object(members) = &mut result {
+        is_discovery = members.contains_key("supportedVersions");
         members.entry("capabilities").or_insert_with(|| json!({}));
-        members.entry("serverInfo").or_insert_with(|| json!({"name": "", "version": ""}));
+        if is_discovery {
+            members.entry("resultType").or_insert_with(|| json!("complete"));
+            members.entry("ttlMs").or_insert_with(|| json!(0));
+            members.entry("cacheScope").or_insert_with(|| json!("private"));
+        } else {
+            members.entry("serverInfo").or_insert_with(|| json!({"name": "", "version": ""}));
+        }
     }
-    match serde_json::from_value::<InitializeResult>(result.clone()) {
-        Ok(result) => ServerResult::InitializeResult(result),
-        Err(_) => ServerResult::CustomResult(CustomResult(result)),
-    }
+    let read = if is_discovery {
+        serde_json::from_value(result.clone()).map(ServerResult::DiscoverResult)
+    } else {
+        serde_json::from_value(result.clone()).map(ServerResult::InitializeResult)
+    };
+    read.unwrap_or(ServerResult::CustomResult(CustomResult(result)))
 }
 
 /// Reads an error in any of the forms that servers use.
@@ -203,11 +214,12 @@ mod tests {
 
     #[test]
     fn broken_answers_end_their_call() {
-        let half = br#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"\ud800"}]}}"#;
-        assert!(matches!(
-            read_line(half, false),
-            Incoming::Unreadable { id: Some(RequestId::Number(5)), .. }
-        ));
+        let cut = br#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"\u00"}]}}"#;
+        assert!(matches!(read_line(cut, false), Incoming::Unreadable { id: Some(RequestId::Number(5)), .. }));
+        let odd = br#"{"jsonrpc":"2.0","id":5,"result":{"text":"\ud800","n":[NaN,-Infinity,1.5]}}"#;
+        let Incoming::Messages(messages) = read_line(odd, false) else { panic!("it can be read") };
+        let read = serde_json::to_value(&messages[0]).unwrap();
+        assert_eq!(read["result"], json!({"text": "\u{fffd}", "n": ["NaN", "-Infinity", 1.5]}));
         let latin = b"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"text\":\"\xe9\"}}";
         assert!(matches!(read_line(latin, false), Incoming::Messages(_)));
         let empty = read_line(br#"{"jsonrpc":"2.0","id":1}"#, false);

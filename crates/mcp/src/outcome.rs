@@ -115,6 +115,16 @@ pub enum CallError {
         /// How the server ended, with the last line that it wrote on standard error.
         reason: String,
     },
+    /// The server, or a gateway before it, answers the call with a failure of HTTP (RFC 9110, section 15).
+    #[error("`{server}` answers with {reason}")]
+    Status {
+        /// The server.
+        server: String,
+        /// The status code.
+        status: u16,
+        /// The status and what the body says, as `HTTP 500 Internal Server Error: ..`; untrusted.
+        reason: String,
+    },
     /// The result was larger than the host accepts and was discarded.
     #[error("the result of `{server}` is larger than {limit} bytes")]
     TooLarge {

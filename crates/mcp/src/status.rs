@@ -121,7 +121,7 @@ pub enum StartError {
         stderr: Vec<String>,
     },
     /// The endpoint cannot be used.
-    #[error("`{url}` cannot be reached: {reason}")]
+    #[error("`{url}` cannot be reached: {reason}{}", endpoint_hint(url, reason))]
     Unreachable {
         /// The endpoint.
         url: String,
@@ -160,6 +160,19 @@ impl StartError {
 /// `: ` and the most telling line of standard error, if there is one.
 fn last_line(stderr: &[String]) -> String {
     telling_line(stderr).map_or(String::new(), |line| format!(": {line}"))
+}
+
+/// A hint for an endpoint that refuses the beginning of a session, or nothing.
+fn endpoint_hint(url: &str, reason: &str) -> &'static str {
+    let path = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    if reason.contains("HTTP 401") {
+        "\nhint: it wants a token; give it in `headers`: `\"Authorization\": \"Bearer ${TOKEN}\"`"
+    } else if reason.contains("HTTP 405") || path.ends_with("/sse") {
+        "\nhint: an endpoint of the transport of before 2025-03-26 (HTTP+SSE, often `/sse`) cannot be used; many servers have \
+         a newer one beside it, often `/mcp`"
+    } else {
+        ""
+    }
 }
 
 /// The line that best tells why a program ended: the last one about an error, or else the last one. Programs often

@@ -92,7 +92,9 @@ pub(super) fn start(
         refused: Arc::clone(refused),
         messages: sender,
         has_left: CancellationToken::new(),
+        writes_headers: CancellationToken::new(),
     };
+    let writes_headers = reader.writes_headers.clone();
     let (has_left, process_ended) = (reader.has_left.clone(), process.ended());
     let reader = tokio::spawn(reader.run(stdout));
     let ended = CancellationToken::new();
@@ -100,7 +102,8 @@ pub(super) fn start(
         process_ended.await;
         has_left.cancel();
     });
-    let transport = StdioTransport { stdin: stdin.clone(), messages, ended, unsent: Arc::default() };
+    let unsent = Arc::default();
+    let transport = StdioTransport { stdin: stdin.clone(), messages, ended, unsent, writes_headers };
     let (reader, watcher) = (AbortOnDropHandle::new(reader), AbortOnDropHandle::new(watcher));
     Ok((StdioChild { process, stdin, _reader: reader, _watcher: watcher }, transport))
 }
@@ -112,6 +115,8 @@ pub(super) struct StdioTransport {
     /// Cancelled when the server's standard output has ended, after all its messages were passed on.
     pub(super) ended: CancellationToken,
     pub(super) unsent: Arc<AtomicUsize>,
+    /// Cancelled when the server writes the headers of language servers.
+    pub(super) writes_headers: CancellationToken,
 }
 
 impl Transport<RoleClient> for StdioTransport {

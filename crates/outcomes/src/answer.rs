@@ -58,16 +58,16 @@ impl Answer {
         let is_object = text.trim_start().starts_with('{') && text.len() <= LONGEST_JSON;
         let members = is_object.then(|| serde_json::from_str(&text).ok()).flatten();
         match members {
-            // Some frameworks wrap plain text in this way.
-            Some(Value::Object(members)) if members.len() == 1 && members.contains_key("result") => {
-                let inner = match &members["result"] {
-                    Value::String(text) => text.clone(),
-                    other => other.to_string(),
-                };
-                let members = members["result"].as_object().cloned();
-                Self { text: inner, members, is_error, has_media }
-            }
-            Some(Value::Object(members)) => Self { text, members: Some(members), is_error, has_media },
+            Some(Value::Object(members)) => match in_json::wrapped(&members) {
+                Some(Value::String(inner)) => {
+                    Self { text: inner.clone(), members: None, is_error, has_media }
+                }
+                Some(other) => {
+                    let members = other.as_object().cloned();
+                    Self { text: other.to_string(), members, is_error, has_media }
+                }
+                None => Self { text, members: Some(members), is_error, has_media },
+            },
             _ => Self { text, members: None, is_error, has_media },
         }
     }
@@ -150,7 +150,9 @@ impl Answer {
         if self.is_error {
             return Some(Failure { message: text.to_owned(), looked_at: text.to_owned() });
         }
-        let begins = self.members.is_none() && patterns::FAILURE_START.is_match(text);
+        let begins = self.members.is_none()
+            && patterns::FAILURE_START.is_match(text)
+            && !patterns::COUNTS_NO_FAILURE.is_match(text);
         begins.then(|| Failure {
             message: text.to_owned(),
             looked_at: patterns::first_statement(text).to_owned(),

@@ -34,6 +34,9 @@ impl CallResult {
             CallError::Protocol { code, message, .. } => {
                 protocol_error((*code).into(), &redactor.text(message))
             }
+            CallError::Status { reason, .. } => {
+                Self::answered(&ToolResult::error(redactor.text(reason).into_owned()))
+            }
             CallError::TimedOutIdle { .. } | CallError::TimedOutTotal { .. } => {
                 no_answer(NotJudged::TimedOut)
             }

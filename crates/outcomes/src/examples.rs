@@ -62,6 +62,42 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
         "mentions_failure",
         Success,
     ),
+    // Servers whose own output is wrong.
+    (
+        "Output validation error: outputSchema defined but no structured output returned",
+        "output_invalid",
+        ResourceNotFound,
+    ),
+    (
+        "MCP error -32602: Structured content does not match the tool's output schema: data must be object",
+        "output_invalid",
+        ResourceNotFound,
+    ),
+    // Envelopes of gateways.
+    (r#"{"code": 400, "msg": "bad parameter"}"#, "status_bad_request", InvalidArguments),
+    (r#"{"errcode": 40001, "errmsg": "invalid credential"}"#, "access_denied", ResourceNotFound),
+    (r#"{"errcode": 0, "errmsg": "ok", "count": 3}"#, "normal_result", Success),
+    (
+        r#"{"status": "0", "info": "INVALID_USER_KEY", "infocode": "10001"}"#,
+        "access_denied",
+        ResourceNotFound,
+    ),
+    (r#"{"status": "1", "info": "OK", "infocode": "10000", "city": "Bern"}"#, "normal_result", Success),
+    (
+        r#"{"detail": [{"loc": ["query", "x"], "msg": "field required", "type": "value_error.missing"}]}"#,
+        "invalid_arguments_answer",
+        InvalidArguments,
+    ),
+    (r#"{"Message": "User is not authorized to access this resource"}"#, "access_denied", ResourceNotFound),
+    (r#"{"message": "The mail was sent."}"#, "normal_result", Success),
+    // Messages of operating systems and languages, and counts of failures.
+    ("[Errno 2] No such file or directory: 'a'", "not_found_answer", ResourceNotFound),
+    ("spawn npx ENOENT", "not_found_answer", ResourceNotFound),
+    ("list index out of range", "invalid_arguments_answer", InvalidArguments),
+    ("The operation was aborted due to timeout", "connection_failed", ResourceNotFound),
+    ("错误：参数无效", "says_error", InvalidArguments),
+    ("Errors: 0, Warnings: 2", "mentions_failure", Success),
+    ("failed: 0, passed: 12", "mentions_failure", Success),
     // Status codes.
     ("HTTP 404", "status_not_found", ResourceNotFound),
     ("HTTP 404: Not Found", "status_not_found", ResourceNotFound),

@@ -25,7 +25,7 @@ pub(super) static ARGUMENTS_NOT_OBJECT: Rule = Rule::sure(
 pub(super) static NO_ARGUMENTS: Rule = Rule::sure(
     "no_arguments",
     Outcome::IllegalFormat,
-    "`arguments` is missing or null, and the tool's schema does not accept an empty object",
+    "`arguments` is missing, null or empty, and the tool's schema does not accept an empty object",
 );
 
 /// The arguments contain numbers that JSON cannot express.
@@ -69,6 +69,7 @@ pub(super) fn arguments(call: &Call) -> Arguments {
     let parsed;
     let arguments = match &call.arguments {
         None | Some(Json::Null) => return Arguments::Absent,
+        Some(Json::String(text)) if text.trim().is_empty() => return Arguments::Absent,
         Some(Json::String(text)) => match json::parse(text.as_bytes()) {
             Ok((value @ Json::Object(_), _)) => {
                 parsed = value;

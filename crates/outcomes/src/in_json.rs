@@ -2,6 +2,19 @@
 
 use serde_json::{Map, Value};
 
+/// The only member of an object in which frameworks and gateways wrap an answer: any `result`, or a text under a word for
+/// a message.
+pub(super) fn wrapped(members: &Map<String, Value>) -> Option<&Value> {
+    match members.iter().next() {
+        Some((key, value)) if members.len() == 1 => match key.as_str() {
+            "result" => Some(value),
+            "message" | "Message" | "msg" | "detail" => Some(value).filter(|value| value.is_string()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The failure that the JSON reports, by a key for errors or a status of failure.
 pub(super) fn failure(members: &Map<String, Value>) -> Option<String> {
     let is_said = |value: &Value| match value {
@@ -14,7 +27,7 @@ pub(super) fn failure(members: &Map<String, Value>) -> Option<String> {
     };
     // A number is a measure, such as the error of an estimate, unless it is a status code.
     let has = |key: &str| members.get(key).is_some_and(|value| is_said(value) && !value.is_number());
-    let has_message = ["message", "error", "error_message"].iter().any(|key| has(key));
+    let has_message = ["message", "msg", "error", "error_message"].iter().any(|key| has(key));
     let is_false = |key: &str| match members.get(key) {
         Some(Value::Bool(value)) => !value,
         Some(Value::String(text)) => text.eq_ignore_ascii_case("false"),
@@ -37,12 +50,19 @@ pub(super) fn failure(members: &Map<String, Value>) -> Option<String> {
         || ["success", "ok", "Response"].iter().any(|key| is_false(key))
         || ["status", "state"].iter().any(|key| is_failed(key))
         || (has_message && members.get("type").and_then(Value::as_str) == Some("error"))
+        || has_error_code(members)
+        || is_list_of_problems(members.get("detail"))
         || status(members).is_some();
     let keys = [
         "error",
         "errors",
         "exception",
         "message",
+        "msg",
+        "errmsg",
+        "error_msg",
+        "errorMessage",
+        "info",
         "Error",
         "error_message",
         "error_description",
@@ -58,6 +78,30 @@ pub(super) fn failure(members: &Map<String, Value>) -> Option<String> {
         });
         texts.collect::<Vec<_>>().join("; ")
     })
+}
+
+/// Whether a code of an error that is not 0 stands beside its message, as Chinese and other gateways answer (`errcode`,
+/// `errmsg`; `error_code`, `error_msg`; AMap: `status` 0 with `info` and `infocode`).
+fn has_error_code(members: &Map<String, Value>) -> bool {
+    const CODES: [(&str, &str); 4] = [
+        ("errcode", "errmsg"),
+        ("error_code", "error_msg"),
+        ("errorCode", "errorMessage"),
+        ("errno", "errmsg"),
+    ];
+    let number = |key: &str| {
+        let value = members.get(key)?;
+        value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())
+    };
+    let is_text = |key: &str| members.get(key).is_some_and(Value::is_string);
+    CODES.iter().any(|(code, message)| number(code).is_some_and(|code| code != 0) && is_text(message))
+        || (number("status") == Some(0) && is_text("info") && members.contains_key("infocode"))
+}
+
+/// Whether this lists problems with arguments, each with its place and message, as FastAPI and Pydantic do.
+fn is_list_of_problems(detail: Option<&Value>) -> bool {
+    let is_problem = |problem: &Value| problem.get("loc").is_some() && problem.get("msg").is_some();
+    detail.and_then(Value::as_array).is_some_and(|list| !list.is_empty() && list.iter().all(is_problem))
 }
 
 /// Values of `status` that mean a failure: common ones, those of Google's maps, and those of gRPC.
@@ -91,7 +135,7 @@ pub(super) fn status(members: &Map<String, Value>) -> Option<u16> {
     let of_error = ["status", "statusCode", "status_code", "http_status", "httpStatus", "code"];
     let error = members.get("error").or_else(|| members.get("errors")?.get(0)).and_then(Value::as_object);
     let in_error = error.and_then(|error| code(error, &of_error));
-    let has_message = members.contains_key("message") || members.contains_key("error");
+    let has_message = ["message", "msg", "error", "errmsg"].iter().any(|key| members.contains_key(*key));
     in_error
         .or_else(|| code(members, &called))
         .or_else(|| if has_message { code(members, &["code", "cod"]) } else { None })

@@ -37,7 +37,18 @@ const STARTS: &[&str] = &[
     r"missing required\b",
     r"(permission|access) denied\b",
     r"(no such file|file not found)\b",
+    // Messages that operating systems and languages give without a word for an error.
+    r"\[(errno|winerror) -?\d+\]",
+    r"(spawn \S{1,200} )?E(NOENT|ACCES|PERM|EXIST|ISDIR|NOTDIR|CONNREFUSED|CONNRESET|TIMEDOUT|PIPE|MFILE|INVAL)\b",
+    r"'?\w{1,60}'? object (has no attribute|is not (subscriptable|iterable|callable))\b",
+    r"invalid literal for\b",
+    r"unsupported operand type",
+    // The word for an error in Chinese, Japanese, Korean, French, German, Russian, Italian, Spanish and Portuguese.
+    r"(错误|錯誤|エラー|오류|erreur|fehler|ошибка|errore|erro)\s*[:：]",
 ];
+
+/// Beginnings of texts that count failures and have none.
+const NO_FAILURES: &str = r"^\W{0,3}(errors?|exceptions?|failed|failures?)\s*[:=]\s*(0|none)\b";
 
 /// Patterns of texts that name a status code; a group captures the code.
 const STATUSES: &[&str] = &[
@@ -57,7 +68,7 @@ const WORDS: &[&str] = &[
 
 /// Words that may come before a phrase of failure.
 const BEFORE_PHRASE: &str =
-    r"^\W{0,3}((sorry|oops|unfortunately|apologies)\W{1,3})?((the|your|an?|you are) )?";
+    r"^\W{0,3}((sorry|oops|unfortunately|apologies)\W{1,3})?((the|your|an?|you are|(the )?user is) )?";
 
 /// Phrases of backends that do not return the requested resource; each has a rule.
 const PHRASES: &[&str] = &[
@@ -81,6 +92,8 @@ const PHRASES: &[&str] = &[
     r"(service|server|temporarily|currently) (is )?(temporarily |currently )?(unavailable|down|overloaded)",
     r"bad gateway",
     r"(please )?try again later",
+    r"((list|string|tuple|array|pop) )?(assignment )?index out of (range|bounds)",
+    r"((this|the) )?(operation|request) was aborted( due to ([\w-]+ )?time-?out)?",
 ];
 
 /// Words that may follow one of the [`PHRASES`] at the end of an answer.
@@ -99,6 +112,9 @@ const ABOUT: &str = r"((,? please|,? try| for| in| on| at| with| within| near| m
 /// Matches the beginning of a text that reports its failure.
 pub(super) static FAILURE_START: LazyLock<Regex> =
     LazyLock::new(|| compiled(&format!(r"^\W{{0,3}}({})", STARTS.join("|"))));
+
+/// Matches the beginning of a text that counts failures and has none.
+pub(super) static COUNTS_NO_FAILURE: LazyLock<Regex> = LazyLock::new(|| compiled(NO_FAILURES));
 
 /// Matches a whole sentence that only reports a failure.
 pub(super) static FAILURE_PHRASE: LazyLock<Regex> =
@@ -138,9 +154,16 @@ pub(super) static RULES: LazyLock<Vec<(&'static AnswerRule, Option<Regex>)>> = L
 /// Compiles the patterns that most answers need, which takes milliseconds. Call this before waiting for the first
 /// answer.
 pub fn prepare() {
-    for pattern in
-        [&FAILURE_START, &FAILURE_PHRASE, &PHRASE_START, &GOOD_NEWS, &STATUS, &FAILURE_WORDS, &ADVICE]
-    {
+    for pattern in [
+        &FAILURE_START,
+        &COUNTS_NO_FAILURE,
+        &FAILURE_PHRASE,
+        &PHRASE_START,
+        &GOOD_NEWS,
+        &STATUS,
+        &FAILURE_WORDS,
+        &ADVICE,
+    ] {
         LazyLock::force(pattern);
     }
     LazyLock::force(&RULES);

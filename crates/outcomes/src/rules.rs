@@ -34,7 +34,7 @@ const fn on_failure(rule: Rule, patterns: &'static [&'static str]) -> AnswerRule
 }
 
 /// The rules over answers, in the order in which they are tried.
-pub static ANSWER_RULES: [AnswerRule; 13] = [
+pub static ANSWER_RULES: [AnswerRule; 14] = [
     on_failure(
         Rule::sure(
             "unknown_tool_answer",
@@ -47,6 +47,19 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             r"\btool not found\b",
             r"-32601\b",
             r"\bmethod not found\b",
+        ],
+    ),
+    on_failure(
+        Rule::sure(
+            "output_invalid",
+            Outcome::ResourceNotFound,
+            "the message says that the tool's own output does not fit its output schema",
+        ),
+        &[
+            r"\boutput validation (error|failed)",
+            r"\boutput ?schema\b.{0,40}\b(no structured|without structured)",
+            r"\bstructured (content|output)\b.{0,60}\boutput ?schema\b",
+            r"\b(result|response|output)\b.{0,40}\b(not match|not fit|violates)\b.{0,40}\boutput ?schema\b",
         ],
     ),
     on_status(
@@ -102,6 +115,7 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             r"\bmax retries exceeded\b",
             r"\bfetch failed\b",
             r"\bfailed to (fetch|connect|establish)\b",
+            r"\b(operation|request) was aborted\b",
             r"\bnetwork (is )?(unreachable|error)\b",
             r"\bconnection ?(refused|reset|error|aborted|failed|closed|timed ?out|attempts failed)\b",
             r"\b(all )?connection attempts failed\b",
@@ -130,6 +144,7 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             r"\boperation not permitted\b",
             r"\bapi[ _-]?(key|token)s?\b",
             r"\baccess token\b",
+            r"\b(invalid|missing|wrong|expired)[_ ](\w{1,20}[_ ])?(key|token)\b",
             r"\bauthentication\b",
             r"\bcredentials?\b",
             r"\bsubscription\b",
@@ -148,7 +163,7 @@ pub static ANSWER_RULES: [AnswerRule; 13] = [
             r"\bover_(query|daily)_limit\b",
             r"\bresource_exhausted\b",
             r"\bthrottl(ed|ing)\b",
-            r"\blimit exceeded\b",
+            r"\blimit (has been |was |is )?(exceeded|reached)\b",
         ],
     ),
     on_failure(

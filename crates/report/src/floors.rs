@@ -32,6 +32,6 @@ impl Floor {
 }
 
 /// A message about a value that is below its floor; `None` if it is not below.
-pub(crate) fn is_below(floor: &Floor, value: f64) -> Option<String> {
+pub(crate) fn below_message(floor: &Floor, value: f64) -> Option<String> {
     (value < floor.least).then(|| format!("{} is {value:.4}, below {}", floor.name, floor.least))
 }

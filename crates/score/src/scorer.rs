@@ -40,7 +40,8 @@ impl<'a> Scorer<'a> {
         Ok(score.unwrap_or(Err(FailureClass::Missing)))
     }
 
-    /// Scores pairs together; the results are in their order. The survey of tools is made from all of them.
+    /// Scores pairs together; the results are in their order. With [`Results::Auto`], the recorded results of all pairs
+    /// are first surveyed to learn which tools give equal answers to equal calls.
     ///
     /// # Errors
     /// As for [`Scorer::score`].

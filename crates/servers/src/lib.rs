@@ -4,7 +4,7 @@
 //! use m3_mcp::Toolbox as _;
 //! use m3_servers::builtin;
 //!
-//! // It reads and writes in this folder and nowhere else; the server for mathematics does neither.
+//! // A server may read and write in the given folder and nowhere else; the server for mathematics needs no files.
 //! let server = builtin("math", &std::env::temp_dir())?.unwrap();
 //! assert!(server.tools().iter().any(|tool| tool.name == "add"));
 //! # Ok::<(), m3_servers::BuiltinError>(())

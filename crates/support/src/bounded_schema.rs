@@ -41,7 +41,8 @@ const BYTES_OF_STEP: u64 = 8;
 const PATTERN_WORK: u64 = 200_000;
 const PATTERN_WORK_OF_BYTE: u64 = 256;
 
-/// The most steps of preparing a schema: a fixed number, and some for each part, which `unevaluatedProperties` unfolds.
+/// The most steps of preparing a schema: a fixed number, and some for each part. The validator prepares a part once more
+/// for every `unevaluatedProperties` that looks through it, so the number of steps could otherwise double with each level.
 const STEPS_TO_PREPARE: u64 = 2000;
 const TIMES_TO_PREPARE: u64 = 4;
 
@@ -221,13 +222,15 @@ pub fn without_steps(message: &str) -> String {
     message.replace(&format!("{keyword},"), "").replace(&keyword, "")
 }
 
-/// Whether a schema below a `not` stands for `false`: it has no keyword but the one that counts.
+/// Whether the schema below a `not` accepts everything, so that the `not` stands for the schema `false`: it has no
+/// keyword but the one that counts.
 #[must_use]
-pub fn is_nothing_else(schema: &Value) -> bool {
+pub fn accepts_everything(schema: &Value) -> bool {
     schema.as_object().is_some_and(|keywords| keywords.keys().all(|keyword| keyword == STEP))
 }
 
-/// The keyword that counts a part of a schema, unless another keyword ends the check of the part before.
+/// The keyword that counts a part of a schema. It is the last keyword of the part, so it counts nothing if an earlier
+/// keyword has already ended the check of the part.
 struct Step;
 
 impl<'i> Keyword<'i, CountedJson> for Step {

@@ -22,7 +22,10 @@ pub mod pages;
 pub mod pointer;
 #[cfg(feature = "redact")]
 pub mod redact;
+#[cfg(feature = "http")]
+pub mod retry_after;
 pub mod schema_parts;
+pub mod surrogates;
 pub mod task_files;
 pub mod temporary;
 pub mod text;

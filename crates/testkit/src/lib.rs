@@ -17,7 +17,7 @@
     clippy::must_use_candidate,
     missing_docs,
     missing_debug_implementations,
-    reason = "a test stops at the first surprise, and reads what it calls"
+    reason = "a test stops at the first surprise, and its author reads the source of the helpers that it calls"
 )]
 
 pub mod browser;

@@ -276,7 +276,7 @@ fn medium(named: &str, value: &Json, mime: Option<&str>) -> Media {
     Media::of_address(kind, at, mime)
 }
 
-/// The content of a text: its parts if it is a JSON list of content parts with media, as in spans, else the text.
+/// The content of a text: its parts if it is JSON that [`of_parts`] accepts, as in spans, else the text.
 pub(crate) fn of_text_or_parts(text: &str) -> Content {
     if text.trim_start().starts_with(['[', '{'])
         && let Ok((value, _)) = parse(text.as_bytes())

@@ -24,7 +24,7 @@ const BEGINNINGS: [(&[u8], &str); 13] = [
     (b"---\n", "YAML"),
 ];
 
-/// Combinations of keys that only other programs' objects have, and what these are.
+/// Combinations of keys that objects of other programs have, or scores of m3, but no trajectory; and what these are.
 const OBJECTS: [(&[&str], &str); 30] = [
     (&["aggregate", "ledger", "profile"], "a score of `m3 score`"),
     (&["eval", "status"], "an Inspect log"),
@@ -87,7 +87,8 @@ pub(super) fn refused(what: &str) -> String {
     format!("this holds {what}, and no trajectories; {REMEDY}")
 }
 
-/// Whether text is a table: by the file's name, or because its first two lines have the same number of fields.
+/// Whether text is a table: by the file's name, or because its first line has several fields and its second line at least
+/// as many.
 fn is_table(start: &[u8], name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     if [".csv", ".tsv", ".csv.gz", ".tsv.gz"].iter().any(|ending| name.ends_with(*ending)) {

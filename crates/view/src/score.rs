@@ -1,4 +1,4 @@
-//! A file of `m3 score --format json`, read so that nothing of it is lost: the page shows what the score says.
+//! A file of `m3 score --format json`: the members of its head that pages show, and every trajectory's entry as a whole.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -21,11 +21,11 @@ use crate::input::{File, assert_text};
 /// Keys of one input that are asked for.
 const MOST_KEYS: usize = 10;
 
-/// Holds a file against what its readers keep: what it holds is there as long as anything of it is used, and what is written after
-/// it is read again.
+/// Opens a file with every reader and lets it append records. A reader that accepts the file must keep all its whole
+/// lines, and what it appended must be read again; a reader that refuses the file must leave it unchanged.
 ///
 /// # Panics
-/// If they do not keep it.
+/// If a reader loses lines, changes a file that it refuses, or cannot read what was appended.
 pub fn check(bytes: &[u8]) {
     check_judge(bytes);
     check_answers(bytes);
@@ -34,7 +34,7 @@ pub fn check(bytes: &[u8]) {
     runs::check(bytes);
 }
 
-/// The end of the keys under which all is kept once more.
+/// The suffix of the keys under which every record is written a second time.
 const AGAIN: &str = " once more";
 
 /// The keys in the lines of a file.

@@ -79,7 +79,7 @@ impl PairFile {
 
     fn of(json: &Json) -> Result<Self, String> {
         let pairs = match json {
-            json if Labels::is_said(json) => Self::of_labels(MajorityLabels::of(Labels::of(json)?)),
+            json if Labels::is_label_file(json) => Self::of_labels(MajorityLabels::of(Labels::of(json)?)),
             Json::Array(items) => {
                 let items = items.iter().enumerate();
                 let pairs = items.map(|(at, item)| pair(item).map_err(|message| format!("/{at}: {message}")));

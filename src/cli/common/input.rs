@@ -191,7 +191,7 @@ fn said(file: Result<TrajectoryFile, OpenError>, printer: Printer) -> Result<Tra
 /// Prints the errors of a file, and some of its warnings.
 fn say(name: &str, problems: &Problems, printer: Printer) {
     let of = |severity| problems.iter().filter(move |problem| problem.severity == severity);
-    let shown = if Printer::is_heard() { usize::MAX } else { SHOWN_ERRORS };
+    let shown = if Printer::has_listener() { usize::MAX } else { SHOWN_ERRORS };
     for problem in of(Severity::Error).take(shown) {
         Printer::problem(problem);
     }

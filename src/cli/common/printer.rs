@@ -61,7 +61,7 @@ impl Printer {
     }
 
     /// Whether a program gets all messages, rather than a person who reads them.
-    pub(crate) fn is_heard() -> bool {
+    pub(crate) fn has_listener() -> bool {
         Listener::current().is_some()
     }
 
@@ -71,7 +71,7 @@ impl Printer {
     }
 
     /// Standard error, for messages.
-    pub(crate) fn talk() -> impl Write + Send + 'static {
+    pub(crate) fn message_output() -> impl Write + Send + 'static {
         anstream::stderr()
     }
 
@@ -98,7 +98,7 @@ impl Printer {
 
     /// Prints an event on its own line of standard error; not for use while a live view is shown.
     pub(crate) fn event(self, message: &str) {
-        self.event_to(&mut Self::talk(), message);
+        self.event_to(&mut Self::message_output(), message);
     }
 
     /// Writes an event to `out`, on its own line.
@@ -146,7 +146,7 @@ impl Printer {
 fn tell(severity: Severity, message: &str, problem: Option<&Problem>) {
     match Listener::current() {
         Some(listener) => listener.hear(severity, message, problem),
-        None => say(&mut Printer::talk(), severity, message),
+        None => say(&mut Printer::message_output(), severity, message),
     }
 }
 

@@ -104,7 +104,7 @@ pub(in crate::cli) enum FormatArg {
     Json,
     /// For a pull request
     Markdown,
-    /// The first table, as numbers; notes go to standard error
+    /// The first table and others with its columns, as numbers; notes go to standard error
     Csv,
     /// A page
     Html,

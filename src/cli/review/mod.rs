@@ -63,7 +63,7 @@ pub(super) struct ReviewArgs {
     out: Option<PathBuf>,
     /// With --out, write the references that nobody has decided on too
     #[arg(long, requires = "out")]
-    with_open: bool,
+    with_undecided: bool,
     /// Write calls and decisions as CSV, and open no page
     #[arg(long, value_name = "FILE.csv")]
     export: Option<PathBuf>,
@@ -103,7 +103,7 @@ Examples:
   m3 review --pairs predictions.json references.json --summary
   m3 review --label predictions.json references.json --sample 40
 
-Exit codes: 0 done, 2 bad usage or input, 3 decisions of --import that came too late, \
+Exit codes: 0 done, 2 bad usage or input, 3 decisions of --import refused because somebody decided first, \
 4 something needed is not available (a port, disk space).
 
 docs/review.md explains the files.";
@@ -277,7 +277,7 @@ impl ReviewArgs {
 
     /// Writes the accepted and edited references.
     fn write(&self, reviews: &Reviews, out: &Path, printer: Printer) -> Result<(), Failure> {
-        let mut references = reviewed(reviews, self.with_open);
+        let mut references = reviewed(reviews, self.with_undecided);
         let mut output = Output::open(Some(out), &[&self.references], printer)?;
         self.copy_files(&mut references.references, out, printer)?;
         let texts = references.references.iter().map(|made| made.to_json().to_text(Keys::AsRead));

@@ -60,6 +60,21 @@ async fn malformed_arguments_of_the_provider_are_no_empty_object() {
     assert!(played.request(1).contains("No call was made: the arguments of a call are no JSON object"));
 }
 
+/// Empty arguments are none, which a tool without required arguments takes.
+#[tokio::test]
+async fn empty_arguments_are_none() {
+    let empty =
+        native_calls(&[("kit__bare", json!("")), ("kit__echo", Value::Null), ("kit__either", json!(""))]);
+    let played = Stage::new(Mode::Native, [empty, text("done")]).play().await;
+    assert_eq!(played.outcomes(), [["success", "success", "illegal_format"]]);
+    assert_eq!(played.record.steps[0].calls[0].arguments, json!({}));
+    assert_eq!(played.called, [("bare".to_owned(), json!({})), ("echo".to_owned(), json!({}))]);
+    assert!(played.record.turns[0].oddities.iter().any(|oddity| oddity.contains("had no arguments")));
+    let in_text = text("Thought: t\nAction: [{\"name\": \"kit/bare\", \"arguments\": \"\"}]");
+    let played = Stage::new(Mode::React, [in_text, text("Final Answer: done")]).play().await;
+    assert_eq!(played.outcomes(), [["success"]]);
+}
+
 #[tokio::test]
 async fn an_unclear_decision_is_asked_for_again_and_then_taken_for_no() {
     let echo = [("kit/echo", json!({"text": "a"}))];

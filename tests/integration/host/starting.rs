@@ -33,6 +33,30 @@ async fn old_and_unknown_protocol_versions_are_spoken() {
     }
 }
 
+/// MCP 2026-07-28: no handshake; each request says its version by itself.
+#[tokio::test]
+async fn servers_that_need_no_handshake_are_spoken_with() {
+    for scenario in ["newest", "newest_of_few_words"] {
+        let hosting = host(scenario).await;
+        assert_eq!(ready(&hosting).protocol_version, "2026-07-28", "{scenario}");
+        assert_eq!(ready(&hosting).name, if scenario == "newest" { "stub" } else { "" });
+        assert_eq!(hosting.text("echo", json!({"a": 1})).await, r#"{"a":1}"#);
+        hosting.close().await;
+    }
+    let hosting = host("later").await;
+    let message = failure(&hosting).await.to_string();
+    assert!(message.contains("it speaks only 2999-01-01; m3 speaks 2024-11-05"), "{message}");
+    hosting.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_writes_headers_is_told_apart_at_once() {
+    let hosting = host("headers").await;
+    let message = failure(&hosting).await.to_string();
+    assert!(message.contains("as language servers do"), "{message}");
+    hosting.close().await;
+}
+
 #[tokio::test]
 async fn servers_that_say_little_or_much_are_understood() {
     for scenario in ["sparse", "chatty", "noise", "slow_start"] {
@@ -157,8 +181,10 @@ async fn a_tool_that_needs_tasks_is_not_offered() {
 
 #[tokio::test]
 async fn lists_that_do_not_end_are_cut() {
-    // (scenario, tools): at most a hundred pages; a repeated cursor ends the list.
-    for (scenario, tools) in [("endless_cursor", 100), ("same_cursor", 2), ("pages", 3), ("no_list", 0)] {
+    // (scenario, tools): at most a hundred pages; a repeated cursor or page ends the list.
+    for (scenario, tools) in
+        [("endless_cursor", 100), ("same_cursor", 2), ("same_page", 2), ("pages", 3), ("no_list", 0)]
+    {
         let hosting = host(scenario).await;
         assert_eq!(ready(&hosting).tools, tools, "{scenario}");
         hosting.close().await;

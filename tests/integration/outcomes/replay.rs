@@ -73,7 +73,7 @@ fn calls_are_made_again_and_judged_by_their_answers() {
 fn calls_without_an_answer_are_not_judged() {
     let folder = Folder::new();
     let calls: Vec<Value> =
-        ["echo", "hang", "surrogate"].map(|tool| call(&format!("stub/{tool}"), json!({"a": 1}))).to_vec();
+        ["echo", "hang", "cut_escape"].map(|tool| call(&format!("stub/{tool}"), json!({"a": 1}))).to_vec();
     let last = [call("missing/tool", json!({})), json!({"name": "missing/tool", "arguments": "x"})];
     let predictions = json!([trajectory("a", &[&calls, &[call("other/crash", json!({}))], &last])]);
     let report = report_with(&mut outcomes(&folder, &predictions, &marker()), 3);

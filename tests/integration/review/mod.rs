@@ -209,7 +209,7 @@ fn what_was_rejected_is_left_out_and_listed_and_what_is_open_too() {
             && told.contains("left out `=WEBSERVICE(1)`, open"),
         "{told}"
     );
-    assert_eq!(write(&["--with-open"]).0.as_array().unwrap().len(), 2);
+    assert_eq!(write(&["--with-undecided"]).0.as_array().unwrap().len(), 2);
 }
 
 #[test]

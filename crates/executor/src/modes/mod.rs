@@ -142,16 +142,12 @@ fn calls_of(reply: &Reply, calls: Calls) -> ReplyReading<Calls> {
 /// The calls made by the provider's tool calling, and why one of them is illegal.
 fn wanted(calls: &[ReplyCall]) -> (Vec<ParsedCall>, Option<String>) {
     let wanted = |call: &ReplyCall| {
-        let (arguments, mut illegal) = match &call.arguments {
-            Arguments::Object(arguments) => (arguments.clone().into(), None),
-            Arguments::Malformed(text) => {
-                (text.as_str().into(), Some("the arguments of a call are no JSON object".to_owned()))
-            }
-        };
+        let is_malformed = matches!(call.arguments, Arguments::Malformed(_));
+        let mut illegal = is_malformed.then(|| "the arguments of a call are no JSON object".to_owned());
         if call.name.trim().is_empty() {
             illegal = Some(NO_NAME.to_owned());
         }
-        ParsedCall { name: call.name.clone(), arguments, illegal }
+        ParsedCall { name: call.name.clone(), arguments: call.arguments.to_value(), illegal }
     };
     let wanted: Vec<ParsedCall> = calls.iter().map(wanted).collect();
     let problem = wanted.iter().find_map(|call| call.illegal.clone());

@@ -121,6 +121,10 @@ fn wanted(item: &Value, oddities: &mut Vec<String>) -> ParsedCall {
             note(oddities, "a call has no `arguments`");
             call(Value::Null, None)
         }
+        Some(Value::String(text)) if text.trim().is_empty() => {
+            note(oddities, "the `arguments` of a call are empty");
+            call(Value::Null, None)
+        }
         Some(object @ Value::Object(_)) => call(object.clone(), None),
         Some(Value::String(text)) => match serde_json::from_str::<Map<String, Value>>(text) {
             Ok(object) => {

@@ -1,6 +1,7 @@
 //! Finds JSON in what models write: with prose and fences around it, with delimiters of chat templates, with a comma
 //! too many. JSON in an odd form is understood, and the oddity is reported; JSON that is cut off is not understood.
 
+use m3_support::surrogates::{LONE_SURROGATE, without_lone_surrogates};
 use serde_json::Value;
 
 /// JSON in a text, and what was odd about it.
@@ -91,6 +92,9 @@ fn parse(span: &str) -> Result<(Value, Option<String>), serde_json::Error> {
     match serde_json::from_str(span) {
         Ok(value) => Ok((value, None)),
         Err(error) => {
+            if let Ok(value) = serde_json::from_slice(&without_lone_surrogates(span.as_bytes())) {
+                return Ok((value, Some(LONE_SURROGATE.to_owned())));
+            }
             let repaired = without_trailing_commas(span).ok_or(error)?;
             let value = serde_json::from_str(&repaired)?;
             Ok((value, Some("a comma stands behind the last item of the JSON".to_owned())))

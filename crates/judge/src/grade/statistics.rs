@@ -166,7 +166,7 @@ impl CollectedGrades<'_> {
         let absent: Vec<&str> = self.tasks.missing.iter().map(|task| task.id.as_str()).collect();
         if !absent.is_empty() {
             notes.push(format!(
-                "{} of {} without a prediction: {}; left out of the mean, and 0 in the one beside it",
+                "{} of {} without a prediction: {}; left out of the mean, and counted as 0 in the mean under `absent as 0`",
                 absent.len(),
                 counted(self.tasks.references.unwrap_or_default(), "reference"),
                 listed(&absent)

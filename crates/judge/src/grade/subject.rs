@@ -20,8 +20,9 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The path of the task's image, from the reference if there is one: the prediction may have left it out or
-    /// replaced it, and this image is sent to providers.
+    /// The path of the task's image: the reference's, or the prediction's if there is no reference or it has no image.
+    /// The reference comes first because the prediction may have left the image out or replaced it, and this image is
+    /// sent to providers.
     #[must_use]
     pub fn image(&self) -> Option<&str> {
         let of_reference = self.reference.as_ref().and_then(|reference| reference.image.as_deref());

@@ -54,7 +54,7 @@ pub(super) struct Findings {
     pub(super) overlaps: PathOverlaps,
     /// Which call uses the values of which other call.
     pub(super) uses: Uses,
-    /// Calls that were unnecessary repeats.
+    /// Unnecessary repeats, and equal calls that stay.
     pub(super) repeats: super::repeats::Repeats,
 }
 
@@ -115,8 +115,11 @@ impl Findings {
 
 fn repetition(calls: &[ChainCall], repeat: Repeat) -> String {
     let place = calls[repeat.of].place;
-    let same =
-        if repeat.is_same_result { "gave the same" } else { "gave something else, which nothing left uses" };
+    let same = if repeat.is_same_result {
+        "gave the same"
+    } else {
+        "gave something else, which no remaining call uses"
+    };
     let step = place.step + 1;
     if repeat.is_same_result {
         format!("the same call in step {step} {same}")
@@ -160,7 +163,10 @@ fn bonds(calls: &[ChainCall], stays: &[bool], findings: &Findings, dependencies:
         bonds.push(Bond { first, second, rule: Rule::NotBefore, why: Why::Said(reason) });
     }
     for &(first, second) in &findings.repeats.counted {
-        let reason = format!("it uses the value once for each time that {} was called", named(calls, first));
+        let reason = format!(
+            "it uses the value as many times as it was returned, by {} among others",
+            named(calls, first)
+        );
         bonds.push(Bond { first, second, rule: Rule::After, why: Why::Said(reason) });
     }
     bonds

@@ -111,7 +111,9 @@ pub enum DecideError {
         time: String,
     },
     /// The person has seen decisions that are not in the file.
-    #[error("nobody has decided on this reference yet, and {base} decisions were seen: open it again")]
+    #[error(
+        "the decisions that were seen ({base}) are not in the file of decisions: open the reference again"
+    )]
     Unseen {
         /// How many decisions the person has seen.
         base: u64,

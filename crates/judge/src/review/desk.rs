@@ -54,7 +54,7 @@ pub struct ReviewDesk {
     reviews: Mutex<Reviews>,
     rules: Rules,
     /// For each reference the problems that were found in its file.
-    in_file: Vec<Vec<EditProblem>>,
+    file_problems: Vec<Vec<EditProblem>>,
     /// For each reference the version at which its findings were counted, and their number.
     counts: Mutex<Vec<Option<(u64, usize)>>>,
     /// Tools that a person may want to call: those of the catalog, or without one those that references call.
@@ -112,12 +112,12 @@ impl ReviewDesk {
             tools.into_iter().take(MOST_TOOLS).map(|tool| shortened(tool, LONGEST_TOOL)).collect()
         };
         let (source, name) = (visible(&file.display().to_string(), false).into_owned(), name.to_owned());
-        let in_file = of_file(&reviews, problems);
-        let counts = Mutex::new(vec![None; in_file.len()]);
+        let file_problems = of_file(&reviews, problems);
+        let counts = Mutex::new(vec![None; file_problems.len()]);
         Self {
             reviews: Mutex::new(reviews),
             rules,
-            in_file,
+            file_problems,
             counts,
             tools,
             images,
@@ -187,7 +187,7 @@ impl ReviewDesk {
     }
 
     fn reference(&self, reviews: &Reviews, index: usize) -> Option<Value> {
-        let (made, count) = document::reference(reviews, &self.rules, index, self.in_file.get(index)?)?;
+        let (made, count) = document::reference(reviews, &self.rules, index, self.file_problems.get(index)?)?;
         self.counts()[index] = Some((reviews.version(index), count));
         Some(made)
     }
@@ -206,15 +206,16 @@ impl ReviewDesk {
     /// with. The work is limited, so that other requests can wait for it.
     fn count(&self, reviews: &Reviews, from: usize) -> Value {
         let (mut counts, mut counted, mut calls, mut next) = (Vec::new(), 0, 0, from);
-        while next < self.in_file.len()
-            && counts.len() < MOST_TOLD
+        while next < self.file_problems.len()
+            && counts.len() < MOST_COUNTS_SENT
             && counted < MOST_COUNTED
             && calls < MOST_CALLS
         {
             let count = self.counted(reviews, next).unwrap_or_else(|| {
                 let (subject, revision) = (reviews.subject(next), reviews.standing(next));
                 let linked = CallLinks::of(subject, &revision.steps);
-                let findings_here = findings(subject, (&revision, &linked), &self.rules, &self.in_file[next]);
+                let findings_here =
+                    findings(subject, (&revision, &linked), &self.rules, &self.file_problems[next]);
                 let count = findings_here.count();
                 self.counts()[next] = Some((reviews.version(next), count));
                 counted += 1;
@@ -224,7 +225,7 @@ impl ReviewDesk {
             counts.push(json!([next, reviews.version(next), count]));
             next += 1;
         }
-        json!({ "counts": counts, "next": (next < self.in_file.len()).then_some(next) })
+        json!({ "counts": counts, "next": (next < self.file_problems.len()).then_some(next) })
     }
 
     /// The references that changed after this line of the file of decisions, with findings where they were counted.
@@ -278,7 +279,7 @@ impl ReviewDesk {
 
 /// The most references whose findings are counted at once, and the most whose counts one answer has.
 const MOST_COUNTED: usize = 20;
-const MOST_TOLD: usize = 1000;
+const MOST_COUNTS_SENT: usize = 1000;
 
 /// The number of calls in newly counted references after which one request counts no further reference.
 const MOST_CALLS: usize = 1000;

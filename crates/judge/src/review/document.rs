@@ -20,12 +20,12 @@ const LONGEST_EDITABLE: usize = 200_000;
 /// The most pictures that are shown of a result.
 const MOST_PICTURES: usize = 50;
 
-/// A reference as it stands, and the number of its findings; `in_file` are the problems in its file.
+/// A reference as it stands, and the number of its findings; `file_problems` are the problems in its file.
 pub(super) fn reference(
     reviews: &Reviews,
     rules: &Rules,
     index: usize,
-    in_file: &[EditProblem],
+    file_problems: &[EditProblem],
 ) -> Option<(Value, usize)> {
     let reference = reviews.references().get(index)?;
     let subject = reviews.subject(index);
@@ -46,7 +46,7 @@ pub(super) fn reference(
     let history = reviews.history(index).map(|(decision, counts)| told(decision, counts));
     let evidence = reference.extra.iter().filter(|(key, _)| key == "judge" || key == "review");
     let evidence = evidence.map(|(key, value)| json!({"key": key, "value": tree(value)}));
-    let findings_here = findings(subject, (&revision, &linked), rules, in_file);
+    let findings_here = findings(subject, (&revision, &linked), rules, file_problems);
     let count = findings_here.count();
     let document = json!({
         "index": index,

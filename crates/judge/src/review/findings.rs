@@ -59,15 +59,15 @@ pub(super) fn findings(
     subject: Subject<'_>,
     (revision, linked): (&Revision, &CallLinks),
     rules: &Rules,
-    in_file: &[EditProblem],
+    file_problems: &[EditProblem],
 ) -> Findings {
     let mut problems: Vec<EditProblem> = of_answer(subject.reference, revision).into_iter().collect();
     problems.extend(of_calls(subject, revision, rules));
     problems.extend(misplaced_calls(subject, &revision.steps, linked));
     problems.extend(of_judge(subject.reference, revision));
-    let all = problems.len() + in_file.len();
+    let all = problems.len() + file_problems.len();
     problems.truncate(MOST);
-    problems.extend(in_file.iter().take(MOST - problems.len()).cloned());
+    problems.extend(file_problems.iter().take(MOST - problems.len()).cloned());
     Findings { more: all - problems.len(), shown: problems }
 }
 

@@ -118,7 +118,8 @@ impl PairsDesk {
         Ok(Response::json(&self.list(&name)))
     }
 
-    /// A person's preferences, shown when all pairs are done and they can no longer influence choices.
+    /// The counts of a person's preferences and of all people's. They are shown once the person has chosen for all pairs,
+    /// so that they cannot influence the choices.
     fn end(&self, name: &str) -> Response {
         let chosen = self.list(name);
         let is_done =

@@ -50,15 +50,15 @@ pub struct ReviewedReferences {
     pub left_out: Vec<(String, State, String)>,
 }
 
-/// The references that people accepted or edited; with `with_open` also those without a decision.
+/// The references that people accepted or edited; with `with_undecided` also those without a decision.
 #[must_use]
-pub fn reviewed(reviews: &Reviews, with_open: bool) -> ReviewedReferences {
+pub fn reviewed(reviews: &Reviews, with_undecided: bool) -> ReviewedReferences {
     let mut reviewed = ReviewedReferences::default();
     for (index, reference) in reviews.references().iter().enumerate() {
         let state = reviews.state(index);
         match state {
             State::Accepted | State::Edited => reviewed.references.push(with_provenance(reviews, index)),
-            State::Open if with_open => reviewed.references.push(reference.clone()),
+            State::Open if with_undecided => reviewed.references.push(reference.clone()),
             State::Open | State::Rejected => {
                 let note = reviews.last(index).map(|last| last.action.note().to_owned());
                 reviewed.left_out.push((reference.id.clone(), state, note.unwrap_or_default()));

@@ -9,7 +9,7 @@ use m3_support::text::shortened;
 use serde_json::Value;
 
 use super::read::Reader;
-use super::record::Recording;
+use super::record::RecordedRequest;
 use super::{Entry, RequestEntry, as_given};
 
 /// The longest differing text that is shown, in columns, from a little before the first difference.
@@ -26,7 +26,7 @@ struct Difference {
 
 /// Describes in words how a request differs from the nearest recorded one of its task. Reads the cassette again for
 /// this.
-pub(super) fn describe(path: &Path, recording: &Recording) -> String {
+pub(super) fn describe(path: &Path, recording: &RecordedRequest) -> String {
     let task = shortened(&recording.scope.task, 80);
     match nearest(path, recording) {
         None => format!("no request of task `{task}` is in it"),
@@ -52,7 +52,7 @@ pub(super) fn describe(path: &Path, recording: &Recording) -> String {
 type Nearness = (bool, usize, Reverse<usize>);
 
 /// The request of the same task with the longest common beginning; of several, the one nearest in length.
-fn nearest(path: &Path, recording: &Recording) -> Option<(String, Value)> {
+fn nearest(path: &Path, recording: &RecordedRequest) -> Option<(String, Value)> {
     let (_, mut reader) = Reader::open(path).ok()?;
     let asked = canonical(&recording.body);
     let mut best: Option<(Nearness, RequestEntry)> = None;

@@ -39,7 +39,7 @@ use m3_support::canonical::canonical;
 use m3_support::text::{hexadecimal, milliseconds};
 pub use play::{Cassette, CassetteSummary};
 pub use record::Recorder;
-pub(super) use record::{Recording, normalized};
+pub(super) use record::{RecordedRequest, normalized};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::read::Reader;
-use super::record::{Recording, reply_body};
+use super::record::{RecordedRequest, reply_body};
 use super::tape::{LastAttempts, Others, Tape};
 use super::workspace::Workspace;
 use super::{
@@ -176,7 +176,7 @@ impl Cassette {
     ///
     /// # Errors
     /// A description of what differs, if no answer was recorded for this repetition of the task.
-    pub(crate) fn exchange(&self, recording: &Recording) -> Result<Arc<Exchange>, String> {
+    pub(crate) fn exchange(&self, recording: &RecordedRequest) -> Result<Arc<Exchange>, String> {
         let exchange =
             self.exchanges.next(recording.content, &(&recording.scope).into(), &self.last_attempts);
         let exchange = exchange.map_err(|others| match others {

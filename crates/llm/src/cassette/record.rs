@@ -174,7 +174,7 @@ fn ends_line(file: &mut File) -> io::Result<bool> {
 
 /// A request whose tries are to be recorded or looked up.
 #[derive(Debug)]
-pub(crate) struct Recording {
+pub(crate) struct RecordedRequest {
     pub(super) scope: Scope,
     pub(super) workspace: Workspace,
     pub(super) content: ContentHash,
@@ -182,7 +182,7 @@ pub(crate) struct Recording {
     pub(super) body: Value,
 }
 
-impl Recording {
+impl RecordedRequest {
     /// The recording of a request that was written with hashes instead of images.
     pub(crate) fn new(scope: &Scope, request: WireRequest, recorder: Option<&Recorder>) -> Self {
         let workspace = Workspace::new(scope.workspace.as_deref());
@@ -204,7 +204,7 @@ impl Recorder {
     /// [`CassetteError::Write`] if this or an earlier record could not be written.
     pub(crate) fn record_try(
         &self,
-        recording: &Recording,
+        recording: &RecordedRequest,
         tried: &Try,
         elapsed: Duration,
     ) -> Result<(), CassetteError> {
@@ -237,7 +237,8 @@ impl Recorder {
     }
 }
 
-/// A body as JSON if it is an object or a list, else as text. [`reply_body`] makes an equivalent body of either.
+/// A body as JSON if it is an object or a list that is not nested too deeply for a line, else as text. [`reply_body`]
+/// makes an equivalent body of either.
 fn reply_value(body: &[u8]) -> Value {
     match serde_json::from_slice(body) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => match shallow(value) {

@@ -1,5 +1,6 @@
 //! Answers that are not replies, and which of them are worth another try.
 
+use super::images_refused::says_no_images;
 use super::overflow::{asks_for_too_long_a_reply, is_of_context, says_too_long};
 
 /// Why a provider refuses all requests.
@@ -90,7 +91,8 @@ impl ReplyError {
             // Streaming is a setting of the server.
             Self::Streamed { .. } => false,
             Self::Provider { code, message } => {
-                if self.refusal(status).is_some() || self.is_context_overflow(status) {
+                let never = self.refusal(status).is_some() || self.is_context_overflow(status);
+                if never || says_no_images(message) {
                     return false;
                 }
                 let code = code.as_deref().map(str::to_ascii_lowercase);
@@ -186,6 +188,7 @@ mod tests {
             (unreadable(), 502, true),
             (unreadable(), 404, false),
             (unreadable(), 302, false),
+            (provider(None, "image input is not supported - hint: provide the mmproj"), 500, false),
             (provider(None, ""), 408, true),
             (provider(None, ""), 409, true),
             (provider(None, ""), 425, true),

@@ -5,6 +5,7 @@ mod bedrock;
 mod blocks;
 mod error;
 mod gemini;
+mod images_refused;
 mod openai;
 mod overflow;
 mod reading;
@@ -15,6 +16,7 @@ use std::borrow::Cow;
 
 pub use error::Refusal;
 pub(crate) use error::ReplyError;
+pub(crate) use images_refused::says_no_images;
 pub use reading::NO_NAME;
 use serde_json::{Map, Value};
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use m3_support::surrogates::{LONE_SURROGATE, without_lone_surrogates};
 use m3_support::text::shortened;
 use serde_json::{Map, Value};
 
@@ -61,7 +62,7 @@ pub(super) fn body(
         oddities.note("the reply was not UTF-8; what was damaged was replaced");
     }
     let text = text.trim_start_matches('\u{feff}').trim();
-    let parsed: Result<Value, _> = serde_json::from_str(text);
+    let parsed = parse(text, oddities);
     if let Some(error) = parsed.as_ref().ok().and_then(|body| provider_error(status, body)) {
         return Err(error);
     }
@@ -76,6 +77,15 @@ pub(super) fn body(
         Err(error) if error.is_eof() => Err(unreadable("it is JSON that is cut off")),
         Err(_) => Err(unreadable("it is not JSON")),
     }
+}
+
+/// A JSON value. Half of a surrogate pair, which a server writes that cuts texts inside an emoji, is replaced.
+fn parse(text: &str, oddities: &mut Oddities) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| {
+        let value = serde_json::from_slice(&without_lone_surrogates(text.as_bytes())).map_err(|_| error)?;
+        oddities.note(LONE_SURROGATE);
+        Ok(value)
+    })
 }
 
 /// Whether a text is the beginning of a stream of events.
@@ -282,15 +292,14 @@ impl Calls {
     }
 }
 
-/// Arguments, which should be an object written as a string. Anything else is kept as it is, never turned into an
-/// object.
+/// Arguments, which should be an object written as a string. Anything else is kept as it is.
 pub(super) fn arguments_of(written: Option<&Value>, name: &str, oddities: &mut Oddities) -> Arguments {
     let name = shortened(name, 60);
     let (text, reason) = match written {
         Some(Value::Object(object)) => return Arguments::Object(object.clone()),
-        None | Some(Value::Null) => (String::new(), "missing".to_owned()),
-        Some(Value::String(text)) if text.trim().is_empty() => (text.clone(), "empty".to_owned()),
-        Some(Value::String(text)) => match object_in(text) {
+        None | Some(Value::Null) => return absent(&name, oddities),
+        Some(Value::String(text)) if matches!(text.trim(), "" | "null") => return absent(&name, oddities),
+        Some(Value::String(text)) => match object_in(text, oddities) {
             Ok((object, is_encoded_twice)) => {
                 if is_encoded_twice {
                     oddities.note(format!("the arguments of `{name}` were encoded twice; they were read"));
@@ -305,9 +314,15 @@ pub(super) fn arguments_of(written: Option<&Value>, name: &str, oddities: &mut O
     Arguments::Malformed(text)
 }
 
+/// No arguments, which is what some models and servers write for a tool without parameters.
+fn absent(name: &str, oddities: &mut Oddities) -> Arguments {
+    oddities.note(format!("a call of `{name}` had no arguments"));
+    Arguments::Absent
+}
+
 /// The object in a text, and whether it was inside a JSON string.
-fn object_in(text: &str) -> Result<(Map<String, Value>, bool), String> {
-    let parse = |text: &str| serde_json::from_str::<Value>(text);
+fn object_in(text: &str, oddities: &mut Oddities) -> Result<(Map<String, Value>, bool), String> {
+    let mut parse = |text: &str| parse(text, oddities);
     match parse(text) {
         Ok(Value::Object(object)) => Ok((object, false)),
         Ok(Value::String(inner)) => match parse(&inner) {
@@ -348,15 +363,16 @@ mod tests {
             (Some(json!("{}")), object(json!({})), 0),
             (Some(json!({"a": 1})), object(json!({"a": 1})), 0),
             (Some(json!("\"{\\\"a\\\": 1}\"")), object(json!({"a": 1})), 1),
-            (Some(json!("")), malformed(""), 1),
-            (Some(json!(" ")), malformed(" "), 1),
-            (Some(Value::Null), malformed(""), 1),
-            (None, malformed(""), 1),
+            (Some(json!("")), Arguments::Absent, 1),
+            (Some(json!(" ")), Arguments::Absent, 1),
+            (Some(json!("{\"a\": \"\\ud83d\"}")), object(json!({"a": "\u{fffd}"})), 1),
+            (Some(Value::Null), Arguments::Absent, 1),
+            (None, Arguments::Absent, 1),
             (Some(json!("{\"a\": ")), malformed("{\"a\": "), 1),
             (Some(json!("{'a': 1}")), malformed("{'a': 1}"), 1),
             (Some(json!("{\"a\": 1} {}")), malformed("{\"a\": 1} {}"), 1),
             (Some(json!("[1]")), malformed("[1]"), 1),
-            (Some(json!("null")), malformed("null"), 1),
+            (Some(json!("null")), Arguments::Absent, 1),
             (Some(json!([1])), malformed("[1]"), 1),
             (Some(json!(7)), malformed("7"), 1),
             (Some(json!(deep)), malformed(&deep), 1),

@@ -138,6 +138,7 @@ pub(super) fn image_data(picture: &Picture, images: ImageData) -> String {
 pub(super) fn arguments_object(arguments: &Arguments) -> Value {
     match arguments {
         Arguments::Object(object) => Value::Object(object.clone()),
+        Arguments::Absent => Value::Object(Map::new()),
         Arguments::Malformed(text) => serde_json::json!({ "malformed_arguments": text }),
     }
 }

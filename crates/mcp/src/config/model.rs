@@ -140,8 +140,9 @@ impl ServerConfig {
         }
     }
 
-    /// The configuration of an instance of its own: a server within this process is replaced by one that knows nothing
-    /// of earlier calls. Restarts keep that server, so that a retry after a crash goes to the same one.
+    /// The configuration of a new, separate instance of the server: a server within this process is replaced by a fresh
+    /// one that knows nothing of earlier calls. Restarts of the instance keep this fresh server, so that a retry after a
+    /// crash goes to the same one.
     pub(crate) fn for_instance(&self) -> Self {
         let mut config = self.clone();
         if let Transport::InProcess(server) = &mut config.transport

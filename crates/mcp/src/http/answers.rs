@@ -39,14 +39,16 @@ impl Answers {
         self.lock().remove(id);
     }
 
-    /// Takes the result out of an answer in a stream of events. If there are several, the first one counts.
+    /// Takes the result out of an answer that rmcp reads. If there are several, the first one counts. rmcp sees a list of
+    /// tools, because it makes headers of some arguments (MCP 2026-07-28, `x-mcp-header`).
     pub(super) fn keep(&self, message: &mut ServerJsonRpcMessage) {
         let JsonRpcMessage::Response(response) = message else { return };
         let ServerResult::CustomResult(CustomResult(result)) = &mut response.result else { return };
+        let tools = result.get("tools").and_then(|_| serde_json::from_value(result.clone()).ok());
         if let Some(kept) = self.lock().get_mut(&own_id(&response.id)) {
             kept.get_or_insert(result.take());
         }
-        response.result = ServerResult::empty(());
+        response.result = tools.map_or_else(|| ServerResult::empty(()), ServerResult::ListToolsResult);
     }
 
     /// Puts the result back into an answer.

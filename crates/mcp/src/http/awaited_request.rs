@@ -20,7 +20,10 @@ impl AwaitedRequest {
     /// The request in a message; `None` if the message is not a request.
     pub(super) fn from_message(message: &ClientJsonRpcMessage) -> Option<Self> {
         let JsonRpcMessage::Request(request) = message else { return None };
-        let is_handshake = matches!(request.request, ClientRequest::InitializeRequest(_));
+        let is_handshake = matches!(
+            request.request,
+            ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_)
+        );
         Some(Self { id: request.id.clone(), is_handshake })
     }
 }

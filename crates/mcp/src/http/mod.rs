@@ -20,7 +20,7 @@ use rmcp::transport::streamable_http_client::{
 use tokio_util::sync::CancellationToken;
 
 use super::call_failure::{NoConnection, whole_reason};
-use super::client::Client;
+use super::client::{Client, Lifecycle};
 
 /// The most calls at once on one connection; `max_concurrent` usually limits them further.
 const CALLS: usize = 1024;
@@ -32,7 +32,11 @@ const RESERVED: [&str; 3] = ["accept", "last-event-id", "mcp-session-id"];
 ///
 /// # Errors
 /// [`NoConnection`] if a header is invalid, or the server's part of the handshake is wrong.
-pub(super) async fn connect(url: &str, headers: &BTreeMap<String, String>) -> Result<Client, NoConnection> {
+pub(super) async fn connect(
+    url: &str,
+    headers: &BTreeMap<String, String>,
+    lifecycle: Lifecycle,
+) -> Result<Client, NoConnection> {
     // The call fails if another provider of cryptography was installed before, which is then used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut named = HashMap::new();
@@ -55,7 +59,8 @@ pub(super) async fn connect(url: &str, headers: &BTreeMap<String, String>) -> Re
     let answers = Arc::new(Answers::new(Arc::clone(&refused)));
     let requests = Requests::new(Arc::clone(&answers)).map_err(|error| whole_reason(&error))?;
     let transport = StreamableHttpClientTransport::with_client(requests, config);
-    Client::connect(WatchedTransport { transport, answers, ended: ended.clone() }, ended, refused).await
+    let transport = WatchedTransport { transport, answers, ended: ended.clone() };
+    Client::connect(transport, lifecycle, ended, refused).await
 }
 
 fn is_endpoint(url: &str) -> bool {

@@ -3,12 +3,16 @@
 //! unknown keys.
 
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use axum::http::{HeaderName, HeaderValue};
+use m3_support::retry_after::retry_after;
 use m3_support::text::shortened;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
-use reqwest::{Response, StatusCode, redirect};
+use m3_support::unpack::GzipReader;
+use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::{RequestBuilder, Response, StatusCode, redirect};
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::common::client_side_sse::BoxedSseResponse;
 use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, HEADER_SESSION_ID, JSON_MIME_TYPE};
@@ -24,6 +28,15 @@ use super::events;
 
 /// The most bytes that are read of the body of a failure.
 const MAX_FAILURE: usize = 64 << 10;
+
+/// The wait before a request is sent again, if the server does not say how long; it doubles each time.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+
+/// The last of these waits: after it, the server's failure is the answer.
+const LAST_WAIT: Duration = Duration::from_secs(4);
+
+/// The longest wait that a server may ask for.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// The most redirects that are followed.
 const MAX_REDIRECTS: usize = 10;
@@ -64,13 +77,12 @@ impl Requests {
         let is = |name: &str| kind.as_deref().is_some_and(|kind| kind.to_ascii_lowercase().starts_with(name));
         if is(EVENT_STREAM_MIME_TYPE) {
             let events = events::answering(response, awaited, Arc::clone(&self.answers));
-            Ok(StreamableHttpPostResponse::Sse(events, session))
-        } else if is(JSON_MIME_TYPE) {
-            let answer = self.read_answer(response, &awaited).await?;
-            Ok(StreamableHttpPostResponse::Json(answer, session))
-        } else {
-            Err(StreamableHttpError::UnexpectedContentType(kind))
+            return Ok(StreamableHttpPostResponse::Sse(events, session));
         }
+        // Some servers name another type, or none, and answer in JSON all the same.
+        let mut answer = self.read_answer(response, &awaited).await?;
+        self.answers.keep(&mut answer);
+        Ok(StreamableHttpPostResponse::Json(answer, session))
     }
 
     /// Reads the answer to a request from a body in JSON.
@@ -80,12 +92,20 @@ impl Requests {
         awaited: &AwaitedRequest,
     ) -> Result<ServerJsonRpcMessage, Failure> {
         let mut body = Vec::new();
+        let is_packed =
+            text_of(&response, CONTENT_ENCODING.as_str()).is_some_and(|coding| coding.contains("gzip"));
         let is_announced = response.content_length().is_some_and(|length| length > MAX_MESSAGE as u64);
         if is_announced || !read_body(&mut response, &mut body, MAX_MESSAGE).await.map_err(failure)? {
             return self.refuse(awaited, Refusal::Size);
         }
         // The rest of the response is not needed while the body is parsed.
         drop(response);
+        if is_packed {
+            body = match unpacked(&body) {
+                Ok(body) => body,
+                Err(refusal) => return self.refuse(awaited, refusal),
+            };
+        }
         let start = shortened(&String::from_utf8_lossy(&body[..body.len().min(1 << 10)]), 100);
         let reason = match read_apart(body, awaited.is_handshake).await {
             Incoming::Messages(messages) => {
@@ -106,7 +126,7 @@ impl Requests {
         if awaited.is_handshake {
             let reason = match refusal {
                 Refusal::Size => "it is too large".to_owned(),
-                Refusal::Unreadable(reason) => reason,
+                Refusal::Unreadable(reason) | Refusal::Status(_, reason) => reason,
             };
             return Err(StreamableHttpError::UnexpectedServerResponse(reason.into()));
         }
@@ -125,12 +145,12 @@ impl Requests {
         let mut body = Vec::new();
         let _ = read_body(&mut response, &mut body, MAX_FAILURE).await;
         let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        if let Some(awaited) = awaited
+        if let Some(awaited) = &awaited
             && !is_refused
             && let Incoming::Messages(messages) = read_line(&body, false)
             && let Some(JsonRpcMessage::Error(error)) = messages.into_iter().next()
         {
-            let error = JsonRpcMessage::error(error.error, Some(awaited.id));
+            let error = JsonRpcMessage::error(error.error, Some(awaited.id.clone()));
             return Ok(StreamableHttpPostResponse::Json(error, None));
         }
         let details = [
@@ -143,7 +163,58 @@ impl Requests {
             [] => format!("HTTP {status}"),
             details => format!("HTTP {status}: {}", details.join(": ")),
         };
-        Err(StreamableHttpError::UnexpectedServerResponse(reason.into()))
+        match awaited {
+            // The connection goes on: only this request has failed.
+            Some(awaited) if !awaited.is_handshake => {
+                let refusal = self.refuse(&awaited, Refusal::Status(status.as_u16(), reason))?;
+                Ok(StreamableHttpPostResponse::Json(refusal, None))
+            }
+            _ => Err(StreamableHttpError::UnexpectedServerResponse(reason.into())),
+        }
+    }
+
+    /// Sends a request, and sends it again if the server is too busy for it now, as it asks to (RFC 9110, section
+    /// 10.2.3). The caller limits the time.
+    async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
+        let mut waits = FIRST_WAIT;
+        loop {
+            let same = request.try_clone();
+            let response = match same {
+                Some(same) => same.send().await.map_err(failure)?,
+                None => return request.send().await.map_err(failure),
+            };
+            match wait_before_retry(&response, waits) {
+                Some(wait) if waits <= LAST_WAIT => tokio::time::sleep(wait).await,
+                _ => return Ok(response),
+            }
+            waits *= 2;
+        }
+    }
+}
+
+/// How long to wait before a request is sent again; `None` if it should not be. A server that is too busy has not begun
+/// with the request; any other failure may have come after the tool did its work, so the server must ask for the retry.
+fn wait_before_retry(response: &Response, otherwise: Duration) -> Option<Duration> {
+    let asked = response
+        .headers()
+        .get(RETRY_AFTER)
+        .and_then(|value| retry_after(value.to_str().ok()?, SystemTime::now()));
+    match response.status() {
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Some(asked.unwrap_or(otherwise)),
+        status if status.is_server_error() => asked,
+        _ => None,
+    }
+    .filter(|wait| *wait <= LONGEST_WAIT)
+}
+
+/// A body that the server compressed although it was not asked to.
+fn unpacked(body: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let mut unpacked = Vec::new();
+    let reading = GzipReader::new(body).take(MAX_MESSAGE as u64 + 1).read_to_end(&mut unpacked);
+    match reading {
+        Ok(_) if unpacked.len() > MAX_MESSAGE => Err(Refusal::Size),
+        Ok(_) => Ok(unpacked),
+        Err(error) => Err(Refusal::Unreadable(format!("it cannot be unpacked: {error}"))),
     }
 }
 
@@ -178,8 +249,8 @@ impl StreamableHttpClient for Requests {
         if let Some(session) = session_id {
             request = request.header(HEADER_SESSION_ID, session.as_ref());
         }
-        let response = request.json(&message).send().await.map_err(failure)?;
-        if has_session && response.status() == StatusCode::NOT_FOUND {
+        let response = self.send(request.json(&message)).await?;
+        if has_session && matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE) {
             return Err(StreamableHttpError::SessionExpired);
         }
         let posted = self.read(response, awaited).await?;

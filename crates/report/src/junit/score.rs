@@ -7,7 +7,7 @@ use m3_support::text::visible;
 
 use super::{Case, Document, Outcome, Reason, Suite};
 use crate::faults::{Fault, Level, faults};
-use crate::floors::{Floor, is_below};
+use crate::floors::{Floor, below_message};
 use crate::{AggregateReport, ScoreRenderer, ScoreSummary, TrajectoryReport};
 
 /// Writes a case for each trajectory. It fails if the trajectory does not pass beside its reference (with `--match`) or
@@ -43,7 +43,7 @@ impl<W: Write> Junit<W> {
         if let Some(fault) = no_match {
             return Outcome::Failed(reason(fault.rule.id, fault.message.clone()));
         }
-        let below = self.floors.iter().filter_map(|floor| is_below(floor, floor.of_trajectory(report)?));
+        let below = self.floors.iter().filter_map(|floor| below_message(floor, floor.of_trajectory(report)?));
         let below: Vec<String> = below.collect();
         if !below.is_empty() {
             return Outcome::Failed(reason("below-floor", below.join("; ")));
@@ -90,7 +90,7 @@ impl<W: Write> ScoreRenderer for Junit<W> {
         for floor in &self.floors {
             let value = floor.of_set(summary);
             let message = match value {
-                Some(value) => is_below(floor, value),
+                Some(value) => below_message(floor, value),
                 None => Some(format!("{} is not defined", floor.name)),
             };
             let outcome = message.map_or(Outcome::Passed, |message| {

@@ -84,10 +84,12 @@ impl Leaderboard {
     }
 }
 
-/// The metrics that any model has. Beside scored models, published ones add no metric: there is no room for more names.
-fn columns(entrants: &[Entrant<'_>], is_mixed: bool) -> Vec<Metric> {
-    let has =
-        |metric| entrants.iter().any(|found| (!is_mixed || found.published.is_none()) && found.has(metric));
+/// The metrics that become columns: the average, and those that any model has. If scored models are ranked too, a metric
+/// that only published tables have gets no column, because the table would be too wide.
+fn columns(entrants: &[Entrant<'_>], has_scored_models: bool) -> Vec<Metric> {
+    let has = |metric| {
+        entrants.iter().any(|found| (!has_scored_models || found.published.is_none()) && found.has(metric))
+    };
     let all = Metric::of_leaderboards().into_iter();
     all.filter(|metric| *metric == Metric::Average || has(*metric)).collect()
 }
@@ -106,8 +108,9 @@ fn notes_on_rows(
     notes
 }
 
-/// How many trajectories have a metric. A set has a metric of the alignment only if every trajectory has it, or if it may be
-/// unknown and some trajectory has it.
+/// How many trajectories have a value of a metric. Trajectories are counted one by one for metrics that come from grades
+/// and for means of values that a trajectory may lack. Any other metric is known for all trajectories or for none: one
+/// trajectory without it makes it unknown for the set.
 pub(super) fn known(trajectories: &[&TrajectoryResult], metric: Metric) -> usize {
     if metric.is_graded() {
         return trajectories.iter().filter(|found| found.grades.contains_key(&metric)).count();
@@ -215,7 +218,7 @@ impl<'a> Entrant<'a> {
     }
 
     /// Notes on the model for the reader.
-    fn notes(&self, columns: &[Metric], average: Average, is_mixed: bool) -> Vec<String> {
+    fn notes(&self, columns: &[Metric], average: Average, has_scored_models: bool) -> Vec<String> {
         match self.source {
             Source::Scored { trajectories, .. } => columns
                 .iter()
@@ -230,8 +233,8 @@ impl<'a> Entrant<'a> {
                 })
                 .collect(),
             // One note speaks of all rows of a published table.
-            Source::Row(_) if self.published.is_some() && is_mixed => Vec::new(),
-            Source::Row(row) => row_note(self.name, row, average, is_mixed).into_iter().collect(),
+            Source::Row(_) if self.published.is_some() && has_scored_models => Vec::new(),
+            Source::Row(row) => row_note(self.name, row, average, has_scored_models).into_iter().collect(),
         }
     }
 }
@@ -241,10 +244,10 @@ impl<'a> Entrant<'a> {
 fn finished(
     row: &[Option<f64>; Metric::COUNT],
     average: Average,
-    is_mixed: bool,
+    has_scored_models: bool,
 ) -> [Option<f64>; Metric::COUNT] {
     let mut values = *row;
-    let given = row[Metric::Average.index()].filter(|_| !is_mixed);
+    let given = row[Metric::Average.index()].filter(|_| !has_scored_models);
     values[Metric::Average.index()] = given.or_else(|| mean(row, average));
     values
 }
@@ -259,13 +262,13 @@ fn row_note(
     name: &str,
     row: &[Option<f64>; Metric::COUNT],
     average: Average,
-    is_mixed: bool,
+    has_scored_models: bool,
 ) -> Option<String> {
     match (row[Metric::Average.index()], mean(row, average)) {
-        (given, None) if is_mixed || given.is_none() => {
+        (given, None) if has_scored_models || given.is_none() => {
             Some(format!("{name}: the table lacks a metric, so there is no average"))
         }
-        (Some(given), Some(mean)) if (given - mean).abs() > 0.0015 => Some(if is_mixed {
+        (Some(given), Some(mean)) if (given - mean).abs() > 0.0015 => Some(if has_scored_models {
             format!(
                 "{name}: the average is {mean:.3}, over the metrics that all models have; the table gives {given:.3}"
             )
@@ -309,8 +312,9 @@ fn value_of(report: &ModelReport, by: Metric) -> f64 {
     report.metric(by.name()).map_or(-1.0, |estimate| estimate.value)
 }
 
-/// Gives every model its place by a metric, and the range of places that it may have. Among resampled models the range
-/// comes from the resamples; rows of tables count as far as its interval reaches. A row of a table may have any place.
+/// Gives every model its place by a metric, and the range of places that it may have. For a scored model the range among
+/// scored models comes from the resamples. Rows of tables move it down: its best place by the rows above the upper end of
+/// the model's interval, its worst place by the rows above the lower end. A row of a table may have any place.
 fn rank_rows(rows: &mut [ModelReport], by: Metric, statistics: Option<&Statistics>) {
     let values: Vec<f64> = rows.iter().map(|row| value_of(row, by)).collect();
     let is_row = |row: &&ModelReport| row.group.is_none();

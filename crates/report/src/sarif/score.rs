@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Finding, Location, Log, LogicalLocation, PhysicalLocation, Properties, Text};
 use crate::faults::{BELOW_FLOOR, Fault, Level, OF_SCORES, faults};
-use crate::floors::{Floor, is_below};
+use crate::floors::{Floor, below_message};
 use crate::{FilePlace, Places, ScoreRenderer, ScoreSummary, TrajectoryReport};
 
 /// Writes a result for each fault.
@@ -80,7 +80,7 @@ impl<W: Write> ScoreRenderer for Sarif<W> {
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         for floor in &self.floors {
             let message = match floor.of_set(summary) {
-                Some(value) => is_below(floor, value),
+                Some(value) => below_message(floor, value),
                 None => Some(format!("{} is not defined", floor.name)),
             };
             if let Some(message) = message {

@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | `align` | which values are compared with each other; which are missing or extra |
 //! | `name` | what the name of an argument says of its value |
-//! | `language` | texts in one writing, kinds of words, numbers in words |
+//! | `language` | folding of case, accents and spaces, kinds of words, numbers in words |
 //! | `readers` | single values, each by the first reader in one table that can read both |
 //! | `text` | free text: words aligned by spelling, lexicon and embeddings |
 //! | `words` | the cosines of words, of many calls at once |
@@ -216,7 +216,8 @@ pub struct ArgumentComparison {
 const LONGEST_KEY: usize = 200;
 
 impl ArgumentComparison {
-    /// Whether the values are equal as they stand, without one name taken for another.
+    /// Whether the values are equal as written. Values also count as equal if each names the file, or the value, that
+    /// two matched calls made; this is then false.
     pub(crate) fn is_as_written(&self) -> bool {
         self.verdict == Verdict::Equal && self.reason == EQUAL
     }
@@ -254,8 +255,8 @@ pub struct CallFidelity {
     /// The evidence of the arguments that no rule settles, in their order, if it was asked for.
     pub evidence: Vec<Evidence>,
     /// The least score of the arguments that a rule settles, in [0, 1]; 1 where there are none, or no evidence was
-    /// asked for. An argument that orders or narrows the request counts here by its rule, but in `score` by half the
-    /// model's probability: neither is ever accepted.
+    /// asked for. An argument that orders or narrows the request has the score of its rule here, and half the model's
+    /// probability in `score`. Both are below the threshold, so a call with such an argument is never accepted.
     pub settled: f64,
     /// The overlap of regions of pictures in the arguments; not a part of the score.
     pub regions: Regions,

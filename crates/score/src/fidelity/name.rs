@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 /// The words of names, by the line of the table: what they say of a value.
 static SAYS: LazyLock<HashMap<&str, Vec<&str>>> =
     LazyLock::new(|| table(include_str!("tables/argument_names.txt")));
@@ -72,8 +74,11 @@ impl Name {
 
     /// A key in the form that all its writings share: in lower case, without signs between its words, coordinates by
     /// their long names. `None` for a key that is content rather than a name: one with other signs, or a single word
-    /// below the top level, where case may matter.
+    /// below the top level, where case may matter. Names in other alphabets are equal in all their forms of Unicode.
     pub(super) fn plain(key: &str, is_argument: bool) -> Option<String> {
+        if !key.is_ascii() {
+            return (key.len() <= LONGEST_KEY).then(|| key.nfc().collect());
+        }
         let is_sign = |c: char| matches!(c, '_' | '-' | ' ');
         let is_name = key.starts_with(|c: char| c.is_ascii_alphabetic())
             && key.chars().all(|c| c.is_ascii_alphanumeric() || is_sign(c));

@@ -8,7 +8,7 @@ use m3_flow::{Mention, Role};
 use m3_support::pointer::segments;
 use m3_trajectory::json::Json;
 
-use m3_flow::is_one_path;
+use m3_flow::may_be_same_file;
 
 use super::tokens::{Meaning, ending, written};
 use super::{Counterparts, PairFlow, part};
@@ -180,7 +180,7 @@ impl PairFlow {
         for name in wanted.iter_mut().chain(given.iter_mut()).filter(|name| is_named_by_choice(name)) {
             if asked.contains(name.mention.pointer.as_str()) {
                 // The folder may be written in another way.
-                let same = of_reference.iter().find(|(_, text)| is_one_path(text, name.text));
+                let same = of_reference.iter().find(|(_, text)| may_be_same_file(text, name.text));
                 name.meaning = Meaning::Asked(same.map_or(name.text, |(_, text)| text).to_owned());
             }
         }

@@ -51,7 +51,7 @@ fn item(text: &str, kind: Option<&str>) -> Json {
     }
 }
 
-/// An array. Its texts keep their quotes.
+/// An array. Its texts keep their quotes if the type of the items is known, and lose them otherwise.
 fn array(text: &str, items: Option<&str>) -> Option<Json> {
     let captures = find("java_array", text)?;
     let written = first(&captures)?.split(',').filter(|text| !strip(text).is_empty());

@@ -32,7 +32,7 @@ impl Dimensions {
     ];
 
     /// The grades of a prediction: the mean of the member `judge_replies`, else the grades of `m3 grade`; `None` if no
-    /// judge was asked, or all failed.
+    /// reply of a judge is an object, or if `m3 grade` gave no grade for one of the dimensions.
     pub(super) fn from_trial(trial: &Trial<'_>) -> Option<Self> {
         let prediction = trial.graded.or(trial.prediction)?;
         if let Some(replies) = prediction.get("judge_replies") {

@@ -17,7 +17,7 @@ pub(super) enum Outcome {
     Empty,
     /// The call failed.
     Failed,
-    /// No recorded fact shows the outcome.
+    /// No recorded fact shows the outcome, or the recorded outcome is neither a success nor a failure of the call.
     Unjudged,
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use jiter::{JsonErrorType, JsonValue};
+use m3_support::surrogates::{LONE_SURROGATE, without_lone_surrogates};
 
 use super::text::float_text;
 use super::{Json, pointer_to};
@@ -39,9 +40,9 @@ pub fn parse(text: &[u8]) -> Result<(Json, Vec<Oddity>), SyntaxError> {
     match JsonValue::parse(text, true) {
         Ok(value) => Ok(convert(&value, None)),
         Err(error) if is_lone_surrogate(&error.error_type) => {
-            let repaired = replace_lone_surrogates(text);
+            let repaired = without_lone_surrogates(text);
             let value = JsonValue::parse(&repaired, true).map_err(|e| syntax_error(&e))?;
-            Ok(convert(&value, Some("half of a surrogate pair; read as U+FFFD")))
+            Ok(convert(&value, Some(LONE_SURROGATE)))
         }
         Err(error) => Err(syntax_error(&error)),
     }
@@ -67,45 +68,6 @@ fn syntax_error(error: &jiter::JsonError) -> SyntaxError {
         ref other => other.to_string(),
     };
     SyntaxError { offset: error.index, message }
-}
-
-/// Replaces each `\uD800`..`\uDFFF` escape without a partner by `\ufffd`, which has the same length, so that offsets
-/// stay.
-fn replace_lone_surrogates(text: &[u8]) -> Vec<u8> {
-    let mut out = text.to_vec();
-    let mut at = 0;
-    while at + 1 < out.len() {
-        if out[at] != b'\\' {
-            at += 1;
-            continue;
-        }
-        match (surrogate(&out, at), surrogate(&out, at + 6)) {
-            (Some(Half::High), Some(Half::Low)) => at += 12,
-            (Some(_), _) => {
-                out[at + 2..at + 6].copy_from_slice(b"fffd");
-                at += 6;
-            }
-            (None, _) => at += 2,
-        }
-    }
-    out
-}
-
-#[derive(Clone, Copy)]
-enum Half {
-    High,
-    Low,
-}
-
-/// The half of a surrogate pair that is escaped at `at`, if there is one.
-fn surrogate(text: &[u8], at: usize) -> Option<Half> {
-    let escape = text.get(at..at + 6)?;
-    let digits = escape.strip_prefix(b"\\u")?;
-    match (digits[0], digits[1].to_ascii_lowercase()) {
-        (b'd' | b'D', b'8' | b'9' | b'a' | b'b') => Some(Half::High),
-        (b'd' | b'D', b'c'..=b'f') => Some(Half::Low),
-        _ => None,
-    }
 }
 
 /// Converts the parser's value to ours, and notes oddities with their places.

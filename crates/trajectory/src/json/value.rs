@@ -32,6 +32,21 @@ impl Json {
 }
 
 impl Json {
+    /// The value for protocols, in which each number that standard JSON cannot express is a text, such as `"NaN"`.
+    #[must_use]
+    pub fn to_value_with_numbers_as_text(&self) -> Value {
+        match self {
+            Self::Array(items) => items.iter().map(Self::to_value_with_numbers_as_text).collect(),
+            Self::Object(members) => Value::Object(
+                members
+                    .iter()
+                    .map(|(key, value)| (key.clone(), value.to_value_with_numbers_as_text()))
+                    .collect(),
+            ),
+            value => value.to_value_or_text(),
+        }
+    }
+
     /// The value for protocols; as text where it contains a number that standard JSON cannot express.
     #[must_use]
     pub fn to_value_or_text(&self) -> Value {

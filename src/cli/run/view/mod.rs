@@ -55,7 +55,7 @@ impl View {
         }
         let Some(live) = printer.live(usize::from(workers).min(SHOWN) + 2) else {
             let stopping = Stopping::new(stop, printer);
-            return Self::lines(standing, stopping, (WAITING, SILENCE), Printer::talk());
+            return Self::lines(standing, stopping, (WAITING, SILENCE), Printer::message_output());
         };
         let board = Arc::new(Mutex::new(Board::new(standing, price)));
         let (end, ended) = sync_channel::<()>(1);

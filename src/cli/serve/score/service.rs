@@ -130,7 +130,12 @@ async fn gather(
     if length.is_some_and(|length| length > most) {
         return Err(too_large());
     }
-    let too_much = || (StatusCode::TOO_MANY_REQUESTS, "too much is being held; try again later".to_owned());
+    let too_much = || {
+        (
+            StatusCode::TOO_MANY_REQUESTS,
+            "other requests fill the memory for bodies; try again later".to_owned(),
+        )
+    };
     let mut held = desk.hold(length.unwrap_or_default()).ok_or_else(too_much)?;
     let mut bytes = Vec::with_capacity(length.unwrap_or_default());
     while let Some(piece) = body.next().await {

@@ -137,7 +137,7 @@ fn pictures_of_results_are_kept_beside_the_references_and_replayed_under_their_n
     let elsewhere = folder.path().join("sub/reviewed.json");
     std::fs::create_dir(folder.path().join("sub")).unwrap();
     let mut review = crate::support::m3_bare(folder.path());
-    review.arg("review").arg(super::target(&folder)).args(["--with-open", "--out"]).arg(&elsewhere);
+    review.arg("review").arg(super::target(&folder)).args(["--with-undecided", "--out"]).arg(&elsewhere);
     run(&mut review);
     let reviewed = crate::support::json_of(&elsewhere);
     assert_eq!(reviewed[0]["steps"][0]["calls"][0]["result"]["content"][0]["file"], file);

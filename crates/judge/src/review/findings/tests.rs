@@ -73,18 +73,20 @@ fn warnings_of_the_file_belong_to_their_reference() {
         let place = Place { id: Some(id.to_owned()), ..Place::default() };
         problems.push(severity, &place, "/steps/0", message);
     }
-    let in_file = of_file(&reviews, &problems);
-    assert_eq!(in_file[0].len(), 1);
+    let file_problems = of_file(&reviews, &problems);
+    assert_eq!(file_problems[0].len(), 1);
     let (subject, revision) = (reviews.subject(0), reviews.standing(0));
     let linked = CallLinks::of(subject, &revision.steps);
-    let found = |in_file: &[EditProblem]| findings(subject, (&revision, &linked), &Rules::default(), in_file);
-    let Findings { shown, more } = found(&in_file[0]);
+    let found = |file_problems: &[EditProblem]| {
+        findings(subject, (&revision, &linked), &Rules::default(), file_problems)
+    };
+    let Findings { shown, more } = found(&file_problems[0]);
     assert_eq!(
         (shown[0].pointer.as_str(), shown[0].message.as_str(), more),
         ("/steps/0", "no `arguments`", 0)
     );
     // However many there are, none hides what is wrong with the reference as it stands.
-    let many = vec![in_file[0][0].clone(); MOST + 20];
+    let many = vec![file_problems[0][0].clone(); MOST + 20];
     assert_eq!((found(&many).shown.len(), found(&many).more), (MOST, 20));
     let (_folder, reviews) = self::reviews(reference());
     let (subject, revision) = (reviews.subject(0), reviews.standing(0));

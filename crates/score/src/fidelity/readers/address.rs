@@ -1,8 +1,7 @@
 //! Paths, names of files, and URLs.
 
-use std::borrow::Cow;
-
 use percent_encoding::percent_decode_str;
+use unicode_normalization::UnicodeNormalization as _;
 use url::Url;
 
 use super::super::constants::{NOTHING, ORIGIN_SAID_ONCE, SAME_OTHERWISE, UNIT_SAID_ONCE};
@@ -47,10 +46,8 @@ fn is_path(text: &str, is_named: bool) -> bool {
 /// The segments of a path without `.`, `..` and empty ones, and whether it is absolute.
 fn segments(path: &str) -> (Vec<String>, bool) {
     let path = path.trim().trim_matches(['"', '\'']);
-    let path: Cow<'_, str> = match path.strip_prefix("file://") {
-        Some(rest) => percent_decode_str(rest.strip_prefix("localhost").unwrap_or(rest)).decode_utf8_lossy(),
-        None => path.into(),
-    };
+    let path =
+        path.strip_prefix("file://").map_or(path, |rest| rest.strip_prefix("localhost").unwrap_or(rest));
     let path = path.replace('\\', "/");
     // `/C:/a` in a URL is `C:/a`.
     let path = path.strip_prefix('/').filter(|rest| rest.get(1..3) == Some(":/")).unwrap_or(&path);
@@ -61,11 +58,17 @@ fn segments(path: &str) -> (Vec<String>, bool) {
             ".." if segments.last().is_some_and(|last| last != "..") => {
                 segments.pop();
             }
-            segment => segments.push(segment.to_owned()),
+            // Names of files are escaped in addresses, and programs that make paths of addresses leave them so.
+            segment => segments.push(unescaped(segment)),
         }
     }
     let is_absolute = path.starts_with('/') || path.starts_with('~');
     (segments, is_absolute)
+}
+
+/// A part of a path without the escapes of addresses, its accents part of their letters.
+fn unescaped(part: &str) -> String {
+    percent_decode_str(part).decode_utf8().map_or_else(|_| part.to_owned(), |part| part.nfc().collect())
 }
 
 /// Compares two texts if both are paths.
@@ -184,8 +187,7 @@ fn compare_urls(a: &Url, b: &Url) -> Finding {
     // The path is decoded part by part: a slash that is written `%2F` divides nothing.
     let path = |url: &Url| {
         let path = url.path().trim_end_matches('/').trim_end_matches("/index.html").trim_end_matches(".git");
-        let decoded = path.split('/').map(|part| percent_decode_str(part).decode_utf8_lossy().into_owned());
-        decoded.collect::<Vec<String>>()
+        path.split('/').map(unescaped).collect::<Vec<String>>()
     };
     let query = |url: &Url| {
         let mut members: Vec<(String, String)> = url.query_pairs().into_owned().collect();

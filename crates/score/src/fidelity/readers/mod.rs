@@ -18,6 +18,7 @@ use std::borrow::Cow;
 
 pub(super) use code::{ANOTHER_ID, NO_ID};
 use m3_trajectory::json::{Json, Keys};
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 pub(super) use units::unit;
 
 use super::constants::{NOTHING, OTHER_NOTATION, SAME_OTHERWISE};
@@ -184,9 +185,11 @@ fn color(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> 
     Some(Finding::new(Kind::Color, score, reason))
 }
 
-/// A text, or a number as a text; `None` for other values.
+/// A text, or a number as a text; `None` for other values. Accents are part of their letters (NFC), however the file
+/// system or the program wrote them.
 pub(super) fn written(value: &Json) -> Option<Cow<'_, str>> {
     match value {
+        Json::String(text) if !is_nfc(text) => Some(text.nfc().collect::<String>().into()),
         Json::String(text) => Some(text.as_str().into()),
         Json::Integer(_) | Json::LongInteger(_) | Json::Float(_) => Some(text_of(value).into()),
         _ => None,

@@ -106,8 +106,10 @@ pub(super) fn compare(words: &Words, a: &str, b: &str, manner: Manner) -> (f64, 
         reason = Cow::Borrowed("a sign or a small word differs that tells them apart");
     }
     if order::is_turned(&a, &b) {
-        (score, reason) =
-            (score.min(EXCHANGED), Cow::Borrowed("what comes before and behind have changed places"));
+        (score, reason) = (
+            score.min(EXCHANGED),
+            Cow::Borrowed("the words before and after a direction or a verb have changed places"),
+        );
     }
     if is_cut {
         score = score.min(TOO_LONG);
@@ -141,7 +143,7 @@ fn equal_keys(a: &mut Side, b: &mut Side) {
 /// Takes most of the weight from initials of people and directions of streets that only one text has: `Michael J. Franklin`,
 /// `3000 W. Paradise Rd.`
 fn forgive_short(side: &mut Side, other: &Side, named: NamedThing) {
-    // `West Virginia` is another place.
+    // Without a house number, a direction belongs to a name: `West Virginia` is not `Virginia`.
     let is_address = named == NamedThing::Places && side.tokens.iter().any(|token| token.number.is_some());
     let is_short = |token: &Token| match named {
         NamedThing::People => token.number.is_none() && token.word.chars().count() == 1,
