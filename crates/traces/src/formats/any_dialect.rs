@@ -47,6 +47,9 @@ const DEEPEST: usize = 6;
 /// The conversation of a request, with a record of its messages.
 pub(super) fn request(value: &Json) -> Conversation {
     let mut conversation = recorded();
+    let opened = opened(value);
+    let value = opened.as_ref().unwrap_or(value);
+    conversation.model = value.text("model").map(str::to_owned);
     add(&mut conversation, &list(value, 0));
     conversation
 }

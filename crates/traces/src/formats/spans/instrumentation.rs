@@ -64,6 +64,10 @@ const ALL: [Instrumentation; 7] = [
     Instrumentation { kind: Err(Some(Kind::Model)), input: "request_data", output: "response_data" },
 ];
 
+/// Attributes with the name of the model.
+const MODELS: [&str; 3] =
+    ["langfuse.observation.model.name", "gen_ai.response.model", "gen_ai.request.model"];
+
 /// Attributes with the name of a tool, and texts that programs put before it in the name of its span.
 const NAMES: [&str; 4] =
     ["gen_ai.tool.name", "tool.name", "traceloop.entity.name", "mlflow.spanFunctionName"];
@@ -134,11 +138,14 @@ pub(super) fn complete(span: &Span, role: Role, notes: &mut Notes) -> Role {
 }
 
 fn complete_reply(span: &Span, mut reply: Reply, own: &Observation<'_>, notes: &mut Notes) -> Reply {
+    let mut requested = None;
     if reply.input.is_none()
         && let Some(input) = own.input.as_deref().filter(|input| !is_empty(input))
     {
-        let turns = turns(any_dialect::request(input).record.take());
+        let mut conversation = any_dialect::request(input);
+        let turns = turns(conversation.record.take());
         reply.input = (!turns.is_empty()).then_some(turns);
+        requested = conversation.model;
     }
     if reply.outputs.is_empty()
         && let Some(output) = own.output.as_deref().filter(|output| !is_empty(output))
@@ -155,10 +162,14 @@ fn complete_reply(span: &Span, mut reply: Reply, own: &Observation<'_>, notes: &
         reply.usage = if reply.usage.is_empty() { conversation.usage } else { reply.usage };
     }
     let attributes = &span.attributes;
-    reply.model = reply.model.or_else(|| attributes.id("langfuse.observation.model.name"));
+    let model = MODELS.iter().find_map(|key| attributes.id(key));
+    reply.model = reply.model.or(model).or(requested);
     if reply.usage.is_empty() {
         let usage = cut::value(attributes.get("langfuse.observation.usage_details"), notes);
         reply.usage = usage.as_ref().map(usage_details).unwrap_or_default();
+    }
+    if reply.usage.is_empty() {
+        reply.usage = super::otel::usage(attributes, notes);
     }
     reply.is_failed = span.is_failed() && reply.outputs.is_empty();
     reply

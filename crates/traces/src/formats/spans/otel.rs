@@ -176,7 +176,7 @@ fn parsed(value: &Json) -> Json {
     }
 }
 
-fn usage(attributes: &Attributes, notes: &mut Notes) -> Usage {
+pub(super) fn usage(attributes: &Attributes, notes: &mut Notes) -> Usage {
     let cached = attributes.count(&[
         "gen_ai.usage.cache_read.input_tokens",
         "gen_ai.usage.cache_read_input_tokens",
