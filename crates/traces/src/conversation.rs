@@ -200,7 +200,9 @@ impl Conversation {
     /// Adds calls, with their results, as a separate step, because no reply is known that made them.
     pub(crate) fn step(&mut self, calls: Vec<TracedCall>) {
         self.end_reply();
-        calls.iter().for_each(|call| self.record.add(|| Entry::Call(call.clone())));
+        for call in &calls {
+            self.record.add(|| Entry::Call(call.clone()));
+        }
         let timed = calls.into_iter().map(|call| TimedCall { call, started: None });
         self.open().calls.extend(timed);
         self.end_reply();

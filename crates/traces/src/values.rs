@@ -47,10 +47,10 @@ pub(crate) fn each_value(
             text.extend_from_slice(line.get(begin..).unwrap_or_default());
             text.push(b'\n');
         }
-        match text.len() as u64 > LONGEST {
-            true => Err(ReadError::refused("one JSON value of more than 256 MB")),
-            false => Ok(()),
+        if text.len() as u64 > LONGEST {
+            return Err(ReadError::refused("one JSON value of more than 256 MB"));
         }
+        Ok(())
     })?;
     if depth > 0 { each(first, Err("the file ends in the middle of a value".to_owned())) } else { Ok(()) }
 }

@@ -9,25 +9,32 @@ use crate::conversation::{Conversation, Record};
 use crate::fields::{Fields, members};
 use crate::head::{Head, Shape, messages, role};
 
-/// How messages of a dialect are added.
-type AddMessages = fn(&mut Conversation, &[Json]);
+/// How a message, or a whole reply, is added.
+type AddOne = fn(&mut Conversation, &Json);
+
+/// How messages are added.
+enum AddMessages {
+    Each(AddOne),
+    All(fn(&mut Conversation, &[Json])),
+}
 
 /// The dialects of messages, in the order of [`FORMATS`](super::FORMATS); the last one takes any.
 const MESSAGES: [(Format, AddMessages); 8] = [
-    (langchain::MESSAGES, |conversation, list| langchain::message::add_all(conversation, list.iter())),
-    (chat::MESSAGES, |conversation, list| list.iter().for_each(|it| chat::message(conversation, it))),
-    (responses::ITEMS, |conversation, list| list.iter().for_each(|it| responses::item(conversation, it))),
-    (gemini::CONTENTS, |conversation, list| list.iter().for_each(|it| gemini::content(conversation, it))),
-    (spans::MESSAGES, |conversation, list| spans::add_messages(conversation, list)),
-    (vercel::MESSAGES, vercel::add_messages),
-    (anthropic::MESSAGES, |conversation, list| {
-        list.iter().for_each(|it| anthropic::message(conversation, it))
-    }),
-    (dialects::MESSAGES, |conversation, list| list.iter().for_each(|it| dialects::message(conversation, it))),
+    (
+        langchain::MESSAGES,
+        AddMessages::All(|conversation, list| langchain::message::add_all(conversation, list.iter())),
+    ),
+    (chat::MESSAGES, AddMessages::Each(chat::message)),
+    (responses::ITEMS, AddMessages::Each(responses::item)),
+    (gemini::CONTENTS, AddMessages::Each(gemini::content)),
+    (spans::MESSAGES, AddMessages::All(spans::add_messages)),
+    (vercel::MESSAGES, AddMessages::All(vercel::add_messages)),
+    (anthropic::MESSAGES, AddMessages::Each(anthropic::message)),
+    (dialects::MESSAGES, AddMessages::Each(dialects::message)),
 ];
 
 /// The dialects of whole replies.
-const REPLIES: [(Format, fn(&mut Conversation, &Json)); 4] = [
+const REPLIES: [(Format, AddOne); 4] = [
     (chat::REPLIES, chat::reply),
     (responses::REPLIES, responses::reply),
     (anthropic::REPLIES, anthropic::reply),
@@ -81,8 +88,14 @@ fn head(value: &Json) -> Head {
 fn add(conversation: &mut Conversation, list: &[Json]) {
     let head = head(&Json::Array(list.to_vec()));
     let known = MESSAGES.iter().find(|(format, _)| (format.recognizes)(&head)).or(MESSAGES.last());
-    if let Some((_, add)) = known.filter(|_| !list.is_empty()) {
-        add(conversation, list);
+    match known {
+        Some((_, AddMessages::Each(add))) => {
+            for message in list {
+                add(conversation, message);
+            }
+        }
+        Some((_, AddMessages::All(add))) => add(conversation, list),
+        None => {}
     }
 }
 
@@ -137,16 +150,15 @@ fn list(value: &Json, depth: usize) -> Vec<Json> {
             _ => items.iter().filter(|item| !is_definition(item)).cloned().collect(),
         },
         Json::Object(_) if is_message(value) => vec![value.clone()],
-        Json::Object(_) => match messages(value).filter(|list| !list.is_empty()) {
-            Some(list) => inner(&Json::Array(list.to_vec())),
-            None => {
-                // A function with one argument asks with that.
-                let only =
-                    members(value).iter().filter(|_| members(value).len() == 1).map(|(_, inner)| inner);
-                let mut lists = AROUND.iter().filter_map(|key| value.member(key)).chain(only).map(inner);
-                lists.find(|list| !list.is_empty()).unwrap_or_default()
+        Json::Object(_) => {
+            if let Some(list) = messages(value).filter(|list| !list.is_empty()) {
+                return inner(&Json::Array(list.to_vec()));
             }
-        },
+            // A function with one argument asks with that.
+            let only = members(value).iter().filter(|_| members(value).len() == 1).map(|(_, inner)| inner);
+            let mut lists = AROUND.iter().filter_map(|key| value.member(key)).chain(only).map(inner);
+            lists.find(|list| !list.is_empty()).unwrap_or_default()
+        }
         _ => Vec::new(),
     }
 }
@@ -168,13 +180,9 @@ fn is_definition(message: &Json) -> bool {
         && function.is_some_and(|function| function.has("name") && function.has("parameters"))
 }
 
-/// The object or the list in a text of JSON.
+/// The object or the list in a text of JSON, or the text that was written as JSON once more.
 fn opened(value: &Json) -> Option<Json> {
     let text = value.as_str().filter(|text| text.trim_start().starts_with(['{', '[', '"']))?;
-    match parse(text.as_bytes()) {
-        Ok((value @ (Json::Object(_) | Json::Array(_)), _)) => Some(value),
-        // A text of JSON that was written as JSON again.
-        Ok((value @ Json::String(_), _)) => Some(value),
-        _ => None,
-    }
+    let (value, _) = parse(text.as_bytes()).ok()?;
+    matches!(value, Json::Object(_) | Json::Array(_) | Json::String(_)).then_some(value)
 }

@@ -43,12 +43,16 @@ pub(super) fn span(value: &Json) -> Option<Span> {
     }
     let mut attributes = Attributes::default();
     for (keys, name) in ATTRIBUTES {
-        value.first(keys).into_iter().for_each(|value| attributes.insert(name, value.clone()));
+        if let Some(value) = value.first(keys) {
+            attributes.insert(name, value.clone());
+        }
     }
-    let metadata = value.member("metadata").map(opened).unwrap_or(Json::Null);
-    let others = metadata.member("attributes").map(opened).unwrap_or(Json::Null);
-    members(&others).iter().for_each(|(key, value)| attributes.insert(key, value.clone()));
-    let scope = metadata.member("scope").map(opened).unwrap_or(Json::Null);
+    let metadata = value.member("metadata").map_or(Json::Null, opened);
+    let others = metadata.member("attributes").map_or(Json::Null, opened);
+    for (key, value) in members(&others) {
+        attributes.insert(key, value.clone());
+    }
+    let scope = metadata.member("scope").map_or(Json::Null, opened);
     let message = value.first(&["statusMessage", "status_message"]).and_then(Json::as_str);
     let parent = hex(value.first(&["parentObservationId", "parent_observation_id"]), 8);
     Some(Span {

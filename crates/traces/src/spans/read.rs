@@ -1,5 +1,5 @@
 //! Reads spans and log records: OTLP/JSON in both spellings, spans without OTLP around them (Phoenix, Python's console
-//! exporter, MLflow, Logfire's rows), and pages of spans.
+//! exporter, `MLflow`, Logfire's rows), and pages of spans.
 
 use m3_trajectory::json::Json;
 

@@ -97,7 +97,7 @@ impl<'s> Observation<'s> {
     }
 }
 
-/// A text that may be written as JSON, as MLflow does.
+/// A text that may be written as JSON, as `MLflow` does.
 fn unquoted(value: &Json) -> Cow<'_, Json> {
     let text = value.as_str().filter(|text| text.starts_with('"'));
     match text.map(|text| parse(text.as_bytes())) {
@@ -106,7 +106,7 @@ fn unquoted(value: &Json) -> Cow<'_, Json> {
     }
 }
 
-/// The kind that a word means; MLflow writes it as JSON.
+/// The kind that a word means; `MLflow` writes it as JSON.
 fn kind(word: &str) -> Option<Kind> {
     match &*word.trim_matches('"').to_ascii_lowercase() {
         "llm" | "chat_model" | "generation" => Some(Kind::Model),

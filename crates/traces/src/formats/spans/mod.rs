@@ -37,7 +37,7 @@ pub(super) const LANGFUSE: Format = Format {
     read,
 };
 
-/// Spans of MLflow.
+/// Spans of `MLflow`.
 pub(super) const MLFLOW: Format = Format {
     name: "mlflow",
     title: "MLflow: traces, and its spans as OTLP",

@@ -205,7 +205,7 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
             tool: tool(None, name),
             arguments: tool_values::arguments(
                 attributes.get("input.value"),
-                attributes.tree("tool.parameters"),
+                attributes.tree("tool.parameters").as_ref(),
                 notes,
             ),
             is_error: span.is_failed(),

@@ -11,21 +11,21 @@ use crate::formats::training::literal::literal;
 use crate::trace::{Notes, TracedCall};
 
 /// Members beside the arguments of a Python function.
-const OF_FUNCTION: [&str; 3] = ["args", "kwargs", "sanitize_inputs_outputs"];
+const FUNCTION_MEMBERS: [&str; 3] = ["args", "kwargs", "sanitize_inputs_outputs"];
 
 /// The arguments in the value of a tool's span. LangChain writes a single argument as a bare value; the tool's parameters
 /// then tell its name.
-pub(super) fn arguments(value: Option<&Json>, parameters: Option<Json>, notes: &mut Notes) -> Option<Json> {
+pub(super) fn arguments(value: Option<&Json>, parameters: Option<&Json>, notes: &mut Notes) -> Option<Json> {
     let read = cut::arguments(value, notes)?;
     let text = match read {
-        Json::Object(_) => return Some(of_function(read, notes)),
+        Json::Object(_) => return Some(function_arguments(read, notes)),
         Json::String(text) => text,
         _ => return None,
     };
     if let Some(object @ Json::Object(_)) = literal(&text) {
-        return Some(of_function(object, notes));
+        return Some(function_arguments(object, notes));
     }
-    let parameters = cut::value(parameters.as_ref(), notes);
+    let parameters = cut::value(parameters, notes);
     let names =
         parameters.as_ref().map(|it| members(it.member("properties").unwrap_or(it))).unwrap_or_default();
     if let [(name, _)] = names {
@@ -36,8 +36,8 @@ pub(super) fn arguments(value: Option<&Json>, parameters: Option<Json>, notes: &
 }
 
 /// The arguments with names, of the values of a Python function, or of what a handler of LangChain writes.
-fn of_function(value: Json, notes: &mut Notes) -> Json {
-    let is_function = members(&value).iter().all(|(key, _)| OF_FUNCTION.contains(&key.as_str()));
+fn function_arguments(value: Json, notes: &mut Notes) -> Json {
+    let is_function = members(&value).iter().all(|(key, _)| FUNCTION_MEMBERS.contains(&key.as_str()));
     let named = match value.member("kwargs") {
         Some(named @ Json::Object(_)) if is_function => Some(named),
         _ if value.has("input_str") => value.member("inputs").filter(|it| matches!(it, Json::Object(_))),

@@ -10,7 +10,7 @@ const HISTORY: &str = r#"[{"role": "user", "content": "q"}, {"role": "assistant"
 /// A request with two calls, the tools that ran, and the answer.
 fn run(kinds: [&str; 3], keys: [&str; 3]) -> Trace {
     let [key, input, output] = keys;
-    let values = |kind: &str, sent: &str, given: &str| json!({key: kind, input: sent, output: given});
+    let values = |kind: &str, request: &str, reply: &str| json!({key: kind, input: request, output: reply});
     one(&[
         span("agent", "", (0, 90), values(kinds[0], r#"{"question": "q"}"#, "done")),
         span("llm", "agent", (1, 2), values(kinds[1], ASKED, CALLED)),
