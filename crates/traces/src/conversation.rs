@@ -14,6 +14,9 @@ use crate::trace::{Notes, Trace, TraceKind, TracedCall};
 use crate::usage::Usage;
 use crate::waiting::Waiting;
 
+mod record;
+pub(crate) use record::{Entry, Record};
+
 /// A call, with the time at which it was made.
 #[derive(Debug, Clone)]
 struct TimedCall {
@@ -64,6 +67,8 @@ pub(crate) struct Conversation {
     pub(crate) seconds: Option<f64>,
     /// Whether its calls are those that should be made.
     pub(crate) is_reference: bool,
+    /// Everything that is added, for spans: which messages of a request are new is known only from all requests.
+    pub(crate) record: Record,
     question: Option<Content>,
     replies: Vec<Reply>,
     /// The replies that have ids.
@@ -93,6 +98,7 @@ impl Conversation {
     /// Adds a message of the user. The first real one is the question.
     pub(crate) fn user(&mut self, content: Content) {
         self.end_reply();
+        self.record.add(|| Entry::User(content.clone()));
         if self.question.is_none() {
             self.question = question(content);
         }
@@ -166,6 +172,7 @@ impl Conversation {
         if text.is_empty() {
             return;
         }
+        self.record.add(|| Entry::Text(text.to_owned()));
         let reply = self.open();
         if is_new && !reply.text.is_empty() {
             reply.text.push('\n');
@@ -175,6 +182,7 @@ impl Conversation {
 
     /// Adds a call to the current reply.
     pub(crate) fn call(&mut self, call: TracedCall) {
+        self.record.add(|| Entry::Call(call.clone()));
         let started = self.now;
         let (id, is_waiting) = (call.id.clone(), call.result.is_none());
         let reply = self.open();
@@ -192,6 +200,9 @@ impl Conversation {
     /// Adds calls, with their results, as a separate step, because no reply is known that made them.
     pub(crate) fn step(&mut self, calls: Vec<TracedCall>) {
         self.end_reply();
+        for call in &calls {
+            self.record.add(|| Entry::Call(call.clone()));
+        }
         let timed = calls.into_iter().map(|call| TimedCall { call, started: None });
         self.open().calls.extend(timed);
         self.end_reply();
@@ -208,6 +219,7 @@ impl Conversation {
 
     /// Adds the result of a call that was made before. A result without a call is reported and dropped.
     pub(crate) fn result(&mut self, outcome: Outcome) {
+        self.record.add(|| Entry::Result(outcome.clone()));
         if let Some(id) = &outcome.id
             && let Some(&place) = self.nested_calls.get(id)
         {

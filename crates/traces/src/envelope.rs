@@ -1,4 +1,4 @@
-//! Records whose trace stands in a member: `{"custom_id": .., "response": {"body": ..}}`, `{"data": [..]}`. Only files that
+//! Values that stand one after another, which are read as lines, and records whose trace stands in a member: `{"custom_id": .., "response": {"body": ..}}`, `{"data": [..]}`. Only files that
 //! no format recognizes as they are are looked into.
 
 use std::collections::VecDeque;
@@ -67,6 +67,12 @@ pub(crate) struct Envelope {
 impl Envelope {
     /// The envelope of a file and the format within, the outermost member first.
     pub(crate) fn find(head: &Head, formats: &[&'static Format]) -> Option<(Self, &'static Format)> {
+        if head.shape == Shape::Values {
+            let lines = Head { shape: Shape::Lines, ..head.clone() };
+            let plain = Self { path: Vec::new() };
+            let format = plain.format(&lines, formats).map(|format| (plain, format));
+            return format.or_else(|| Self::find(&lines, formats));
+        }
         let first = head.records().find(|record| matches!(record, Json::Object(_)))?;
         if !head.is_json() || is_report(first) {
             return None;
@@ -149,7 +155,9 @@ impl Envelope {
         let head = Head::read(&source)?;
         let inner = Input::new(&source, &head);
         let note = |sink: &mut dyn Sink, line, mut trace: Trace| {
-            trace.notes.add_named("read from the member", &name, "of a record");
+            if !name.is_empty() {
+                trace.notes.add_named("read from the member", &name, "of a record");
+            }
             sink.trace(line, trace)
         };
         (format.read)(&inner, &mut TakingSink::new(sink, note))?;

@@ -19,6 +19,8 @@ pub(crate) enum Shape {
     Lines,
     /// One JSON value.
     Document,
+    /// JSON values one after another, which may have several lines each.
+    Values,
     /// Anything else.
     Text,
 }
@@ -81,6 +83,10 @@ impl Head {
             (Shape::Lines, values)
         } else if start.starts_with(b"{") || start.starts_with(b"[") {
             let whole = if is_whole { parse(start).ok().map(|(value, _)| value) } else { None };
+            let values = if whole.is_none() { first_values(start) } else { Vec::new() };
+            if values.len() > 1 {
+                return Self { shape: Shape::Values, values, text, is_whole };
+            }
             let value = whole.or_else(|| parse(&closed(start)).ok().map(|(value, _)| value));
             (Shape::Document, value.into_iter().collect())
         } else {
@@ -206,6 +212,26 @@ fn lines(start: &[u8]) -> Option<Vec<Json>> {
         [second].into_iter().chain(lines).take(LINES - 1).filter_map(|line| Some(parse(line).ok()?.0)),
     );
     Some(values)
+}
+
+/// The first values of a text in which one stands after another. An item of a list that was cut begins one as well, but
+/// none stands before it.
+fn first_values(start: &[u8]) -> Vec<Json> {
+    let (mut depth, mut begin, mut values) = (0_usize, 0, Vec::new());
+    each_sign(start, |place, sign| match sign {
+        _ if values.len() >= LINES => {}
+        b'[' | b'{' => {
+            begin = if depth == 0 { place } else { begin };
+            depth += 1;
+        }
+        b']' | b'}' => {
+            depth = depth.saturating_sub(1);
+            let text = start.get(begin..=place).filter(|_| depth == 0);
+            values.extend(text.and_then(|text| parse(text).ok()).map(|(value, _)| value));
+        }
+        _ => {}
+    });
+    values
 }
 
 /// Whether a value ends with the first line of a file, and another begins after it.

@@ -13,7 +13,7 @@ use crate::parallel::in_order;
 use crate::pieces::{Items, Lines, Part, not_json};
 pub(crate) use crate::sink::{At, LONGEST, ReadError, Sink};
 use crate::sink_buffer::SinkBuffer;
-use crate::values::value;
+use crate::values::{each_value, value};
 
 /// A file that is read as traces.
 #[derive(Debug)]
@@ -80,6 +80,12 @@ impl Input<'_> {
                 Ok(())
             })?,
             Shape::Document => count_named_like_calls(&self.document()?, &mut names),
+            Shape::Values => each_value(self.source, |_, value| {
+                if let Ok(value) = value {
+                    count_named_like_calls(&value, &mut names);
+                }
+                Ok(())
+            })?,
             Shape::Events => each_line::<ReadError>(self.source, LONGEST, |_, line| {
                 if let Some(Ok(value)) = line.strip_prefix(b"data:").map(|data| value(data.trim_ascii())) {
                     count_named_like_calls(&value, &mut names);
@@ -103,6 +109,19 @@ impl Input<'_> {
         sink: &mut dyn Sink,
         mut each: impl FnMut(&mut dyn Sink, Record) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
+        if self.head.shape == Shape::Values {
+            let mut index = 0;
+            return each_value(self.source, |line, value| match value {
+                Ok(value) => {
+                    index += 1;
+                    each(sink, Record { index: index - 1, line: Some(line), value })
+                }
+                Err(message) => {
+                    sink.warn(Some(line), &format!("not JSON, left out: {message}"));
+                    Ok(())
+                }
+            });
+        }
         if self.head.shape != Shape::Lines {
             return each(sink, Record { index: 0, line: None, value: self.document()? });
         }

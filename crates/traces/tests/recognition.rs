@@ -544,6 +544,62 @@ fn spans() {
                 ("none", &[], r#"{"id": "r", "trace_id": "t", "run_type_of": "tool", "name": "f"}"#),
             ],
         ),
+        (
+            "Observations of Langfuse that OpenInference wrote first, and rows with the same ids of another program",
+            [
+                (
+                    "langfuse",
+                    &[1],
+                    r#"[{"id": "1", "traceId": "t", "type": "TOOL", "name": "f", "startTime": "2026-01-01T00:00:00Z", "input": {}, "metadata": {"attributes": {"openinference.span.kind": "TOOL"}}}]"#,
+                ),
+                (
+                    "none",
+                    &[],
+                    r#"[{"id": "1", "traceId": "t", "type": "click", "name": "f", "startTime": "2026-01-01T00:00:00Z", "input": {}}]"#,
+                ),
+            ],
+        ),
+        (
+            "Pages of spans: of MLflow in an object `data`, of Jaeger in a list",
+            [
+                (
+                    "mlflow",
+                    &[1],
+                    r#"{"info": {}, "data": {"spans": [{"trace_id": "t", "span_id": "s", "name": "f", "attributes": {"mlflow.spanType": "\"TOOL\"", "gen_ai.operation.name": "execute_tool"}}]}}"#,
+                ),
+                (
+                    "otel-genai",
+                    &[1],
+                    r#"{"data": [{"traceID": "t", "spans": [{"traceID": "t", "spanID": "s", "operationName": "f", "tags": [{"key": "gen_ai.operation.name", "value": "execute_tool"}]}]}]}"#,
+                ),
+            ],
+        ),
+        (
+            "Values one after another: of the console exporter, and messages of a chat",
+            [
+                (
+                    "otel-genai",
+                    &[1],
+                    "{\n\"name\": \"execute_tool f\",\n\"context\": {\"trace_id\": \"0x1\", \"span_id\": \"0x2\"}, \"attributes\": {\"gen_ai.operation.name\": \"execute_tool\"}\n}\n{\n\"name\": \"x\",\n\"context\": {\"trace_id\": \"0x1\", \"span_id\": \"0x1\"}, \"attributes\": {}\n}\n",
+                ),
+                (
+                    "openai-chat-messages",
+                    &[1],
+                    "{\n\"role\": \"user\",\n\"content\": \"q\"\n}\n{\n\"role\": \"assistant\",\n\"tool_calls\": [{\"function\": {\"name\": \"f\"}}]\n}\n",
+                ),
+            ],
+        ),
+        (
+            "Tempo's batches, and batches of another program",
+            [
+                (
+                    "otel-genai",
+                    &[1],
+                    r#"{"batches": [{"scopeSpans": [{"spans": [{"traceId": "t", "spanId": "s", "name": "execute_tool f", "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "execute_tool"}}]}]}]}]}"#,
+                ),
+                ("none", &[], r#"{"batches": [{"spans": [{"name": "execute_tool f"}]}]}"#),
+            ],
+        ),
     ]);
 }
 

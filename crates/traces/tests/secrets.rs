@@ -400,6 +400,33 @@ fn spans() {
             r#"{"data": [{"context": {"trace_id": "t", "span_id": "s"}, "span_kind": "LLM", "name": "c", "attributes": {"metadata": {"x": "KEY"}, "llm.input_messages.0.message.role": "system", "llm.input_messages.0.message.content": "KEY", "llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "f"}}], "next_cursor": "KEY"}"#,
         ],
     );
+    let messages = r#"[{"role": "system", "content": "KEY"}, {"role": "user", "content": "q"}]"#;
+    let called = r#"{"role": "assistant", "reasoning_content": "KEY", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}"#;
+    check(
+        "langfuse",
+        &[
+            &texts(&[
+                ("langfuse.observation.type", "generation"),
+                ("langfuse.observation.model.parameters", "KEY"),
+                ("langfuse.trace.metadata.x", "KEY"),
+                ("langfuse.observation.input", messages),
+                ("langfuse.observation.output", called),
+            ]),
+            r#"{"trace": {"id": "t", "metadata": "KEY", "scores": [{"comment": "KEY"}]}, "observations": [{"id": "1", "traceId": "t", "type": "TOOL", "name": "f", "startTime": "2026-01-01T00:00:00Z", "input": {}, "metadata": {"resourceAttributes": {"x": "KEY"}, "scope": {"attributes": {"public_key": "KEY"}}}, "modelParameters": {"x": "KEY"}}]}"#,
+        ],
+    );
+    check(
+        "mlflow",
+        &[
+            &texts(&[
+                ("mlflow.spanType", r#""CHAT_MODEL""#),
+                ("mlflow.chat.tools", "KEY"),
+                ("mlflow.spanInputs", messages),
+                ("mlflow.spanOutputs", called),
+            ]),
+            r#"{"info": {"trace_metadata": {"mlflow.user": "KEY"}, "tags": {"x": "KEY"}}, "data": {"spans": [{"trace_id": "t", "span_id": "s", "name": "f", "attributes": {"mlflow.spanType": "\"TOOL\"", "mlflow.spanInputs": "{}", "x": "KEY"}}]}}"#,
+        ],
+    );
     check(
         "vercel-ai-telemetry",
         &[&texts(&[

@@ -105,7 +105,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
 }
 
 /// Adds a whole reply. It continues an assistant's message before it, which was prefilled or paused.
-fn reply(conversation: &mut Conversation, response: &Json) {
+pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
     if let Some(model) = response.text("model") {
         conversation.model = Some(model.to_owned());
     }

@@ -108,7 +108,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
 }
 
 /// Adds a whole reply: the first of several choices, which are alternatives.
-fn reply(conversation: &mut Conversation, response: &Json) {
+pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
     conversation.at(response.number("created"));
     if let Some(model) = response.text("model") {
         conversation.model = Some(model.to_owned());

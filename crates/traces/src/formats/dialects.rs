@@ -155,7 +155,7 @@ fn reply_beside(conversation: &mut Conversation, record: &Json) {
 }
 
 /// A reply in any form: a text, a message, parts, or an object with one of them; whether it was one.
-fn reply(conversation: &mut Conversation, value: &Json) -> bool {
+pub(super) fn reply(conversation: &mut Conversation, value: &Json) -> bool {
     match value {
         Json::String(text) if !text.trim().is_empty() => {
             conversation.reply(None);
@@ -203,7 +203,7 @@ fn reply(conversation: &mut Conversation, value: &Json) -> bool {
 }
 
 /// One message.
-fn message(conversation: &mut Conversation, message: &Json) {
+pub(super) fn message(conversation: &mut Conversation, message: &Json) {
     match author(message) {
         Author::System => {}
         Author::Unknown if !holds_calls(message) => {

@@ -4,6 +4,7 @@ mod adk;
 mod agentevals;
 mod agents;
 mod anthropic;
+mod any_dialect;
 mod atif;
 mod chat;
 mod claude_code;
@@ -48,6 +49,8 @@ pub const FORMATS: &[Format] = &[
     inspect::ARCHIVE,
     mcp::LOGS,
     atif::FORMAT,
+    spans::LANGFUSE,
+    spans::MLFLOW,
     spans::OPENINFERENCE,
     spans::VERCEL,
     spans::OTEL,

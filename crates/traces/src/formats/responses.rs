@@ -108,7 +108,7 @@ fn replied(conversation: &mut Conversation, response: &Json) {
 }
 
 /// Adds a whole reply with its items.
-fn reply(conversation: &mut Conversation, response: &Json) {
+pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
     replied(conversation, response);
     for item in response.list("output") {
         self::item(conversation, item);

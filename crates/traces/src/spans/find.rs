@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 
 use m3_trajectory::json::parse;
 
-use super::read::hex;
+use super::read::{DEEPEST, PAGES, hex};
 use crate::fields::Fields;
 use crate::groups::{Names, Place};
 use crate::head::Shape;
@@ -52,9 +52,6 @@ pub(super) fn marked(place: &Place) -> (Kind, u32) {
 /// The most bytes of an id, and of the scope: the name of the library that wrote the spans.
 const ID: usize = 1 << 10;
 const SCOPE: usize = 64 << 10;
-
-/// How deep pages of spans may be in one another.
-const DEEPEST: usize = 8;
 
 /// Finds the spans and records of a file. Lines that are not JSON are reported, and so is the place where a document
 /// breaks off.
@@ -131,7 +128,7 @@ enum Key {
     Scope,
     Spans,
     Records,
-    Data,
+    Page,
     Trace,
     Context,
     Other,
@@ -139,7 +136,9 @@ enum Key {
 
 fn key(name: &[u8]) -> Key {
     match name {
-        b"resourceSpans" | b"resource_spans" | b"resourceLogs" | b"resource_logs" => Key::Resources,
+        b"resourceSpans" | b"resource_spans" | b"resourceLogs" | b"resource_logs" | b"batches" => {
+            Key::Resources
+        }
         b"scopeSpans"
         | b"scope_spans"
         | b"scopeLogs"
@@ -149,9 +148,9 @@ fn key(name: &[u8]) -> Key {
         b"scope" | b"instrumentationLibrary" | b"instrumentation_library" => Key::Scope,
         b"spans" => Key::Spans,
         b"logRecords" | b"log_records" => Key::Records,
-        b"data" => Key::Data,
-        b"traceId" | b"trace_id" => Key::Trace,
+        b"traceId" | b"trace_id" | b"traceID" | b"context.trace_id" => Key::Trace,
         b"context" => Key::Context,
+        name if PAGES.iter().any(|page| page.as_bytes() == name) => Key::Page,
         _ => Key::Other,
     }
 }
@@ -206,9 +205,12 @@ impl<'f, R: BufRead> Finder<'f, R> {
         let (mut own, mut of_context) = (None, None);
         self.members(|it, key| match key {
             Key::Resources => it.list(Self::resource),
-            Key::Data if it.depth < DEEPEST => {
+            Key::Page | Key::Spans if it.depth < DEEPEST => {
                 it.depth += 1;
-                it.list(Self::holder)?;
+                match it.scanner.expect()? {
+                    b'{' => it.holder()?,
+                    _ => it.list(Self::holder)?,
+                }
                 it.depth -= 1;
                 Ok(())
             }

@@ -5,6 +5,9 @@
 
 mod attributes;
 mod find;
+mod flat;
+mod jaeger;
+mod langfuse;
 mod read;
 mod tree;
 
@@ -18,7 +21,7 @@ use crate::values::value;
 pub(crate) use attributes::Attributes;
 use find::{Kind, marked};
 pub(crate) use find::{SpanIndex, find};
-pub(crate) use read::{WITHOUT_DURATION, is_otlp, is_phoenix, read};
+pub(crate) use read::{WITHOUT_DURATION, is_otlp, is_page, read};
 pub(crate) use tree::parents_first;
 
 /// A span.
@@ -210,8 +213,13 @@ impl SpanIndex {
             let (kind, scope) = marked(&place);
             if kind == Kind::Record {
                 gathered.records.push(read::record(&value));
-            } else if kind == Kind::Span || read::is_bare_span(&value) {
-                let mut span = Span { scope: self.scopes.name(scope).to_owned(), ..read::span(&value) };
+                continue;
+            }
+            let span = match kind {
+                Kind::Bare => read::bare_span(&value),
+                _ => Some(Span { scope: self.scopes.name(scope).to_owned(), ..read::span(&value) }),
+            };
+            if let Some(mut span) = span {
                 if let Some(by) = adopted.get(&place.offset) {
                     (span.parent, span.trace) = (Some(by.id.clone()), by.trace.clone());
                 }

@@ -1,8 +1,9 @@
-//! Reads spans and log records: OTLP/JSON in both spellings, and Phoenix's exports.
+//! Reads spans and log records: OTLP/JSON in both spellings, spans without OTLP around them (Phoenix, Python's console
+//! exporter, `MLflow`, Logfire's rows), and pages of spans.
 
 use m3_trajectory::json::Json;
 
-use super::{Attributes, Event, Span, Status};
+use super::{Attributes, Event, Span, Status, flat, jaeger, langfuse};
 use crate::content::decode;
 use crate::fields::{Fields, members};
 use crate::time::rfc3339;
@@ -11,7 +12,11 @@ use crate::time::rfc3339;
 pub(crate) const WITHOUT_DURATION: &str = "m3.duration.unknown";
 
 /// The members that hold spans or records, outermost first.
-const RESOURCES: [&str; 4] = ["resourceSpans", "resource_spans", "resourceLogs", "resource_logs"];
+const RESOURCES: [&str; 5] = ["resourceSpans", "resource_spans", "resourceLogs", "resource_logs", TEMPO];
+
+/// Grafana Tempo's name for `resourceSpans`.
+const TEMPO: &str = "batches";
+
 const SCOPES: [&str; 6] = [
     "scopeSpans",
     "scope_spans",
@@ -24,20 +29,54 @@ const SCOPES: [&str; 6] = [
 
 /// Whether a value is a document or a line of OTLP.
 pub(crate) fn is_otlp(value: &Json) -> bool {
-    RESOURCES.iter().any(|key| matches!(value.member(key), Some(Json::Array(_))))
+    let is_resource = |resource: &Json| SCOPES.iter().any(|key| resource.has(key));
+    RESOURCES.iter().any(|key| match value.member(key) {
+        // Other programs have batches, too.
+        Some(Json::Array(items)) => *key != TEMPO || items.first().is_some_and(is_resource),
+        _ => false,
+    })
 }
 
-/// Whether a value is a page of Phoenix's spans, or one of them.
-pub(crate) fn is_phoenix(value: &Json) -> bool {
-    is_bare_span(value) || value.list("data").first().is_some_and(is_bare_span)
+/// Members of a page that hold spans, or further pages.
+pub(super) const PAGES: [&str; 3] = ["data", "spans", "observations"];
+
+/// How deep pages of spans may be in one another.
+pub(super) const DEEPEST: usize = 8;
+
+/// Whether a value is a span without OTLP around it, or a page of such spans.
+pub(crate) fn is_page(value: &Json) -> bool {
+    let mut is_page = false;
+    each_bare(value, 0, &mut |_| is_page = true);
+    is_page
 }
 
-/// Whether a value is a span without OTLP around it.
-pub(super) fn is_bare_span(value: &Json) -> bool {
+/// Whether a value is a span with the names of OTLP, but without OTLP around it.
+fn is_bare_span(value: &Json) -> bool {
     let ids = value.member("context").unwrap_or(value);
     ids.first(&["trace_id", "traceId"]).is_some()
         && ids.first(&["span_id", "spanId"]).is_some()
         && value.first(&["attributes", "span_kind", "start_time_unix_nano", "startTimeUnixNano"]).is_some()
+}
+
+/// The span that a value is, if it is one without OTLP around it.
+pub(super) fn bare_span(value: &Json) -> Option<Span> {
+    if is_bare_span(value) {
+        return Some(nested_span(value));
+    }
+    jaeger::span(value).or_else(|| langfuse::span(value)).or_else(|| flat::span(value))
+}
+
+/// Calls `take` with every span of a page.
+fn each_bare(value: &Json, depth: usize, take: &mut impl FnMut(Span)) {
+    if let Some(span) = bare_span(value) {
+        return take(span);
+    }
+    for inner in PAGES.iter().filter(|_| depth < DEEPEST).filter_map(|key| value.member(key)) {
+        match inner {
+            Json::Array(items) => items.iter().for_each(|item| each_bare(item, depth + 1, take)),
+            inner => each_bare(inner, depth + 1, take),
+        }
+    }
 }
 
 /// Calls `take` with every span of the beginning of a file.
@@ -46,38 +85,43 @@ pub(crate) fn read(value: &Json, take: &mut impl FnMut(Span)) {
         let spans = SCOPES.iter().flat_map(|key| scope.list(key)).flat_map(|scope| scope.list("spans"));
         spans.map(span).for_each(&mut *take);
     }
-    let bare = match value {
-        Json::Array(list) => list.as_slice(),
-        _ if is_bare_span(value) => std::slice::from_ref(value),
-        _ => value.list("data"),
-    };
-    for value in bare {
-        if is_bare_span(value) {
-            take(span(value));
-        } else if is_otlp(value) && matches!(value, Json::Object(_)) {
-            read(value, take);
-        }
+    each_bare(value, 0, take);
+    for document in value.list("data").iter().filter(|value| is_otlp(value)) {
+        read(document, take);
     }
+}
+
+/// Reads a span without OTLP around it, which may name its scope itself.
+pub(super) fn nested_span(value: &Json) -> Span {
+    let scope = value.first(&["scope", "instrumentation_scope"]).and_then(|scope| scope.text("name"));
+    let scope = scope.or_else(|| value.text("otel_scope_name")).unwrap_or_default().to_owned();
+    Span { scope, ..span(value) }
 }
 
 /// Reads a span of OTLP or of Phoenix.
 pub(super) fn span(value: &Json) -> Span {
     let ids = value.member("context").unwrap_or(value);
     let status = value.member("status");
-    let code = status.and_then(|status| status.member("code")).or_else(|| value.member("status_code"));
-    let message = status.and_then(|status| status.text("message")).or_else(|| value.text("status_message"));
+    let code = status.and_then(|status| status.first(&["code", "status_code"]));
+    let code = code.or_else(|| value.first(&["status_code", "otel_status_code"]));
+    let message = status.and_then(|status| status.first(&["message", "description"])?.as_str());
+    let message = message.or_else(|| value.first(&["status_message", "otel_status_message"])?.as_str());
     let mut span = Span {
         trace: hex(ids.first(&["traceId", "trace_id"]), 16),
         id: hex(ids.first(&["spanId", "span_id"]), 8),
         parent: Some(hex(value.first(&["parentSpanId", "parent_span_id", "parent_id"]), 8)),
-        name: value.text("name").unwrap_or_default().to_owned(),
+        name: value.first(&["name", "span_name"]).and_then(Json::as_str).unwrap_or_default().to_owned(),
         scope: String::new(),
-        start: time(value, &["startTimeUnixNano", "start_time_unix_nano", "start_time"]),
-        end: time(value, &["endTimeUnixNano", "end_time_unix_nano", "end_time"]),
+        start: time(value, &["startTimeUnixNano", "start_time_unix_nano", "start_time", "start_timestamp"]),
+        end: time(value, &["endTimeUnixNano", "end_time_unix_nano", "end_time", "end_timestamp"]),
         status: code.map_or(Status::Unset, code_of),
         message: message.filter(|message| !message.is_empty()).map(str::to_owned),
         attributes: attributes(value),
-        events: value.list("events").iter().map(event).collect(),
+        events: ["events", "span_events", "otel_events"]
+            .iter()
+            .flat_map(|key| value.list(key))
+            .map(event)
+            .collect(),
     };
     // The end of such a span is made up.
     if span.attributes.get(WITHOUT_DURATION) == Some(&Json::Bool(true)) {
@@ -182,6 +226,7 @@ fn double(value: &Json) -> Json {
 /// An id in lower-case hex, from hex of any case or from base64. Empty if all its digits are zero.
 pub(super) fn hex(value: Option<&Json>, bytes: usize) -> String {
     let text = value.and_then(Json::as_str).unwrap_or_default();
+    let text = text.strip_prefix("0x").unwrap_or(text);
     if text.len() == 2 * bytes && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Some(text.to_ascii_lowercase())
             .filter(|id| id.bytes().any(|byte| byte != b'0'))
@@ -202,7 +247,7 @@ pub(super) fn hex(value: Option<&Json>, bytes: usize) -> String {
 }
 
 /// A time in nanoseconds: a number, one written as a text, or a date.
-fn time(value: &Json, keys: &[&str]) -> Option<u64> {
+pub(super) fn time(value: &Json, keys: &[&str]) -> Option<u64> {
     let time = match value.first(keys)? {
         Json::String(text) => text.parse().ok().or_else(|| whole(rfc3339(text)? * 1e9)),
         Json::Integer(number) => u64::try_from(*number).ok(),

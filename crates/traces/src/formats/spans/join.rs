@@ -60,7 +60,7 @@ fn choose(conversation: &mut Conversation, replies: &mut [ReplySpan], ran: &[Too
             Turn::Assistant(assistant) => {
                 known.extend(calls(assistant).filter_map(|call| call.id.as_deref()));
             }
-            Turn::User(_) => {}
+            Turn::User(_) | Turn::Unknown => {}
         }
     }
     let known = KnownIds(known);
@@ -139,6 +139,7 @@ fn is_same_request(one: &[Turn], other: &[Turn]) -> bool {
         (Turn::User(one), Turn::User(other)) => one == other,
         (Turn::Assistant(one), Turn::Assistant(other)) => one.len() == other.len(),
         (Turn::Result(one), Turn::Result(other)) => one.id == other.id && one.result == other.result,
+        (Turn::Unknown, Turn::Unknown) => true,
         _ => false,
     };
     !one.is_empty() && one.len() == other.len() && one.iter().zip(other).all(is_same)
@@ -256,7 +257,7 @@ impl<'r> Results<'r> {
                     Turn::Assistant(assistant) => {
                         ids.extend(calls(assistant).filter_map(|call| call.id.as_deref()));
                     }
-                    Turn::User(_) => {}
+                    Turn::User(_) | Turn::Unknown => {}
                 }
             }
         }

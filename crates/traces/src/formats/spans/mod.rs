@@ -6,6 +6,7 @@
 
 mod assemble;
 mod cut;
+mod instrumentation;
 mod join;
 mod openinference;
 mod otel;
@@ -13,6 +14,7 @@ mod otel_messages;
 mod reply_span;
 mod roles;
 mod scopes;
+mod tool_values;
 mod vercel;
 mod vercel_orphans;
 
@@ -21,11 +23,27 @@ use crate::conversation::Conversation;
 use crate::export;
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
-use crate::spans::{Span, find, is_otlp, is_phoenix};
+use crate::spans::{Span, find, is_otlp, is_page};
 use crate::trace::{Notes, Trace};
 use roles::Role;
 
-pub(super) use otel_messages::MESSAGES;
+pub(super) use otel_messages::{MESSAGES, add_messages};
+
+/// Observations of Langfuse, and spans of its SDK.
+pub(super) const LANGFUSE: Format = Format {
+    name: "langfuse",
+    title: "Langfuse: observations of a trace, and spans of its SDK",
+    recognizes: |head| has(head, |span| span.attributes.get("langfuse.observation.type").is_some()),
+    read,
+};
+
+/// Spans of `MLflow`.
+pub(super) const MLFLOW: Format = Format {
+    name: "mlflow",
+    title: "MLflow: traces, and its spans as OTLP",
+    recognizes: |head| has(head, |span| span.attributes.get("mlflow.spanType").is_some()),
+    read,
+};
 
 /// Spans with OpenInference's attributes.
 pub(super) const OPENINFERENCE: Format = Format {
@@ -52,7 +70,7 @@ pub(super) const OTEL: Format = Format {
 };
 
 fn is_spans(head: &Head) -> bool {
-    head.any(is_otlp) || head.any(is_phoenix)
+    head.any(is_otlp) || head.any(is_page)
 }
 
 /// Whether the beginning of a file has a span like this.
@@ -128,7 +146,11 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 fn conversation(spans: &[Span]) -> Option<Conversation> {
     let mut notes = Notes::default();
     let role = dialect(spans);
-    let roles: Vec<Role> = spans.iter().map(|span| role(span, &mut notes)).collect();
+    let mut complete = |span| {
+        let known = role(span, &mut notes);
+        instrumentation::complete(span, known, &mut notes)
+    };
+    let roles: Vec<Role> = spans.iter().map(&mut complete).collect();
     if roles.iter().all(|role| matches!(role, Role::Other | Role::Aside)) {
         return None;
     }

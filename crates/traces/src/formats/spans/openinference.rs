@@ -2,8 +2,8 @@
 
 use m3_trajectory::json::{Json, parse};
 
-use super::cut;
 use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn};
+use super::{cut, tool_values};
 use crate::arguments::{call_id, tool};
 use crate::content::{Content, Media, Part, of_text_or_parts};
 use crate::fields::{Fields, members};
@@ -101,10 +101,11 @@ fn message(message: &Json, role: &str, notes: &mut Notes) -> Option<Turn> {
         "tool" | "function" => Some(Turn::Result(Outcome {
             id: call_id(message.member("tool_call_id")),
             tool: message.text("name").map(|name| tool(None, name)),
-            result: content(message, notes).map(|content| content.to_json()),
+            result: result(message, notes),
             ..Outcome::default()
         })),
-        _ => None,
+        "" | "system" | "developer" => None,
+        _ => Some(Turn::Unknown),
     }
 }
 
@@ -181,6 +182,14 @@ fn content(message: &Json, notes: &mut Notes) -> Option<Content> {
     }
 }
 
+/// The result in a message. Langfuse keeps texts of JSON as values.
+fn result(message: &Json, notes: &mut Notes) -> Option<Json> {
+    match (content(message, notes), message.member("content")) {
+        (Some(content), Some(value)) if content.is_empty() && value.as_str().is_none() => Some(value.clone()),
+        (content, _) => content.map(|content| content.to_json()),
+    }
+}
+
 /// A tool that was run.
 fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     let attributes = &span.attributes;
@@ -194,7 +203,11 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
         call: TracedCall {
             id: attributes.first(&["tool.id", "tool_call.id"]).and_then(|id| call_id(Some(id))),
             tool: tool(None, name),
-            arguments: arguments(attributes, notes),
+            arguments: tool_values::arguments(
+                attributes.get("input.value"),
+                attributes.tree("tool.parameters").as_ref(),
+                notes,
+            ),
             is_error: span.is_failed(),
             error_type: span.is_failed().then(|| span.error_type()).flatten(),
             ..TracedCall::default()
@@ -203,42 +216,8 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
         message: span.error_message().map(str::to_owned),
         ..ToolRun::default()
     };
-    output(&mut ran.call, attributes, notes);
+    tool_values::outcome(&mut ran.call, attributes.get("output.value"), notes);
     ran
-}
-
-/// The arguments of a tool's span. LangChain writes a single argument as a bare value; the tool's parameters then tell
-/// its name.
-fn arguments(attributes: &Attributes, notes: &mut Notes) -> Option<Json> {
-    let read = cut::arguments(attributes.get("input.value"), notes)?;
-    let Json::String(value) = &read else { return matches!(read, Json::Object(_)).then_some(read) };
-    let parameters = cut::value(attributes.tree("tool.parameters").as_ref(), notes);
-    let names =
-        parameters.as_ref().map(|it| members(it.member("properties").unwrap_or(it))).unwrap_or_default();
-    if let [(name, _)] = names {
-        return Some(Json::Object(vec![(name.clone(), Json::String(value.clone()))]));
-    }
-    notes.add("the span of a tool has a bare value instead of arguments");
-    None
-}
-
-/// The result of a tool's span. LangChain's is a tool message, which also tells the call and whether it failed.
-fn output(call: &mut TracedCall, attributes: &Attributes, notes: &mut Notes) {
-    let Some(value) = attributes.get("output.value") else { return };
-    let parsed = value.as_str().and_then(|text| parse(text.as_bytes()).ok()).map(|(parsed, _)| parsed);
-    let message = parsed.as_ref().unwrap_or(value);
-    let message = message.first(&["data", "kwargs"]).unwrap_or(message);
-    if message.has("tool_call_id") {
-        call.id = call.id.take().or_else(|| call_id(message.member("tool_call_id")));
-        call.is_error |= message.says("status", "error");
-        call.result = match message.member("content") {
-            Some(Json::String(text)) => cut::shown(text, notes).map(|text| of_text_or_parts(text).to_json()),
-            Some(parts) => Some(Content::from_json(parts).to_json()),
-            None => Some(Content::of_text("").to_json()),
-        };
-        return;
-    }
-    call.result = cut::result(Some(value), notes);
 }
 
 fn agent(span: &Span, notes: &mut Notes) -> Agent {

@@ -3,7 +3,7 @@
 use m3_trajectory::json::{Json, parse};
 
 use super::cut;
-use super::otel_messages::{blocks, choices, event_turn, message, turns};
+use super::otel_messages::{choices, event_turn, message, returned, turns};
 use super::roles::{Agent, AssistantMessage, Reply, Role, ToolRun, Turn};
 use crate::arguments::{tool, unwrapped};
 use crate::content::{Content, result_of};
@@ -23,6 +23,8 @@ pub(super) fn role(span: &Span, notes: &mut Notes) -> Role {
     }
     match operation(span) {
         Some("chat" | "text_completion" | "generate_content") => Role::Reply(reply(span, notes)),
+        // The Agent Development Kit writes a span for the results of a reply's calls, which have spans of their own.
+        Some("execute_tool") if attributes.text("gen_ai.tool.name") == Some("(merged tools)") => Role::Other,
         Some("execute_tool") => Role::Call(ran(span, notes)),
         Some("invoke_agent" | "invoke_workflow") => Role::Agent(agent(span, notes)),
         None if is_reply(span) => Role::Reply(reply(span, notes)),
@@ -174,7 +176,7 @@ fn parsed(value: &Json) -> Json {
     }
 }
 
-fn usage(attributes: &Attributes, notes: &mut Notes) -> Usage {
+pub(super) fn usage(attributes: &Attributes, notes: &mut Notes) -> Usage {
     let cached = attributes.count(&[
         "gen_ai.usage.cache_read.input_tokens",
         "gen_ai.usage.cache_read_input_tokens",
@@ -212,7 +214,7 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     let given = attributes.get("gen_ai.tool.call.result");
     let mut result = match given {
         Some(given) if crate::export::otel::is_own(span) => Some(crate::export::otel::result_of(given)),
-        given => cut::result(given, notes),
+        given => returned(given, notes),
     };
     if is_ai_sdk(span)
         && let Some(Json::String(text)) = &result
@@ -276,10 +278,7 @@ fn told_by_events(span: &Span, notes: &mut Notes) -> (Option<Json>, Option<Json>
     let written = written.or_else(|| arguments(of_event("gen_ai.tool.message", "content").as_ref(), notes));
     let returned = outcome.or_else(|| {
         let message = of_event("gen_ai.choice", "message")?;
-        Some(
-            blocks(&message)
-                .map_or_else(|| result_of(&message), |list| Content::from_json(&Json::Array(list)).to_json()),
-        )
+        returned(Some(&message), notes)
     });
     (written, returned)
 }

@@ -22,28 +22,37 @@ pub(in crate::formats) const MESSAGES: Format = Format {
         input.conversations(sink, |sink, at, value| {
             let mut conversation = Conversation::default();
             conversation.id = at.id(None);
-            let mut notes = Notes::default();
-            for turn in turns(value, &mut notes) {
-                match turn {
-                    Turn::User(content) => conversation.user(content),
-                    Turn::Result(outcome) => conversation.result(outcome),
-                    Turn::Assistant(assistant) => {
-                        conversation.reply(None);
-                        for spoken in assistant {
-                            match spoken {
-                                MessagePart::Text(text) => conversation.say(&text),
-                                MessagePart::Call(call) => conversation.call(call),
-                                MessagePart::Result(outcome) => conversation.result(outcome),
-                            }
-                        }
-                    }
-                }
-            }
-            conversation.notes.extend(&notes);
+            add_messages(
+                &mut conversation,
+                crate::head::messages(value).unwrap_or(std::slice::from_ref(value)),
+            );
             sink.trace(at.line, conversation.finish())
         })
     },
 };
+
+/// Adds messages to a conversation.
+pub(in crate::formats) fn add_messages(conversation: &mut Conversation, list: &[Json]) {
+    let mut notes = Notes::default();
+    for turn in list.iter().flat_map(|one| message(one, None, &mut notes)).collect::<Vec<_>>() {
+        match turn {
+            Turn::User(content) => conversation.user(content),
+            Turn::Result(outcome) => conversation.result(outcome),
+            Turn::Assistant(assistant) => {
+                conversation.reply(None);
+                for spoken in assistant {
+                    match spoken {
+                        MessagePart::Text(text) => conversation.say(&text),
+                        MessagePart::Call(call) => conversation.call(call),
+                        MessagePart::Result(outcome) => conversation.result(outcome),
+                    }
+                }
+            }
+            Turn::Unknown => {}
+        }
+    }
+    conversation.notes.extend(&notes);
+}
 
 /// Whether a message has parts that only these conventions have.
 fn is_own(message: &Json) -> bool {
@@ -147,7 +156,7 @@ fn response(part: &Json, notes: &mut Notes) -> Outcome {
     Outcome {
         id: call_id(part.member("id")),
         tool: part.text("name").map(|name| tool(None, name)),
-        result: cut::result(part.first(&["response", "result"]), notes),
+        result: returned(part.first(&["response", "result"]), notes),
         ..Outcome::default()
     }
 }
@@ -199,7 +208,7 @@ pub(super) fn event_turn(body: &Json, role: &str, notes: &mut Notes) -> Vec<Turn
     match role {
         "user" | "human" => vec![Turn::User(content.map(user_content).unwrap_or_default())],
         "tool" | "function" => {
-            let result = cut::result(body.member("content"), notes);
+            let result = returned(body.member("content"), notes);
             let result = match body.member("content") {
                 Some(content @ Json::Array(_)) => Some(Content::from_json(content).to_json()),
                 _ => result,
@@ -212,6 +221,7 @@ pub(super) fn event_turn(body: &Json, role: &str, notes: &mut Notes) -> Vec<Turn
             };
             vec![Turn::Result(outcome)]
         }
+        "" | "system" | "developer" => Vec::new(),
         "assistant" | "model" | "ai" => {
             let text = content.map(user_content).unwrap_or_default().text();
             let mut assistant: AssistantMessage = Vec::new();
@@ -223,7 +233,7 @@ pub(super) fn event_turn(body: &Json, role: &str, notes: &mut Notes) -> Vec<Turn
             }
             if assistant.is_empty() { Vec::new() } else { vec![Turn::Assistant(assistant)] }
         }
-        _ => Vec::new(),
+        _ => vec![Turn::Unknown],
     }
 }
 
@@ -242,6 +252,14 @@ pub(super) fn blocks(content: &Json) -> Option<Vec<Json>> {
         !block.has("type") && members(block).iter().any(is_known)
     };
     (!list.is_empty() && list.iter().all(is_block)).then_some(list)
+}
+
+/// The result of a call: that of blocks is their content.
+pub(super) fn returned(value: Option<&Json>, notes: &mut Notes) -> Option<Json> {
+    match value.and_then(blocks) {
+        Some(list) => Some(Content::from_json(&Json::Array(list)).to_json()),
+        None => cut::result(value, notes),
+    }
 }
 
 /// The turns of such blocks. `body` may name the call that a result is of.

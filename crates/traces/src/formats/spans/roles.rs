@@ -44,6 +44,8 @@ pub(super) enum Turn {
     Assistant(AssistantMessage),
     /// The result of a call.
     Result(Outcome),
+    /// A message of an unknown role: it makes a request another than the one before.
+    Unknown,
 }
 
 /// A message of the model: its parts in their order.

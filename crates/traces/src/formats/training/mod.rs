@@ -4,7 +4,7 @@ mod bfcl;
 mod bfcl_task;
 mod calls;
 mod glaive;
-mod literal;
+pub(super) mod literal;
 mod rendered;
 mod results;
 mod sharegpt;

@@ -5,7 +5,7 @@ mod result;
 mod stream;
 mod ui;
 
-pub(super) use model::MESSAGES;
+pub(super) use model::{MESSAGES, all as add_messages};
 pub(super) use result::RESULT;
 pub(super) use stream::STREAM;
 pub(super) use ui::UI_MESSAGES;

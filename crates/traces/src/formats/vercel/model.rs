@@ -36,7 +36,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 }
 
 /// Adds all messages to the conversation.
-pub(super) fn all(conversation: &mut Conversation, messages: &[Json]) {
+pub(in super::super) fn all(conversation: &mut Conversation, messages: &[Json]) {
     for message in messages {
         self::message(conversation, message);
     }

@@ -1,5 +1,6 @@
 #![expect(clippy::needless_pass_by_value, reason = "literals are shorter so")]
 
+mod instrumentation;
 mod openinference;
 mod otel;
 mod otel_events;
