@@ -103,6 +103,13 @@ impl Conversation {
         self.calls_by_id.contains_key(id)
     }
 
+    /// Whether the same call, with the same id, waits for its result.
+    pub(crate) fn is_waiting_call(&self, call: &TracedCall) -> bool {
+        let place = call.id.as_ref().and_then(|id| self.waiting.with_id(id));
+        let known = place.and_then(|(reply, place)| self.replies.get(reply)?.calls.get(place));
+        known.is_some_and(|known| known.call.tool == call.tool && known.call.arguments == call.arguments)
+    }
+
     /// Whether the trajectory so far ends with a reply of the model.
     pub(crate) fn ends_with_reply(&self) -> bool {
         self.current.is_some()
@@ -217,7 +224,7 @@ impl Conversation {
             self.end_reply();
         }
         let Some(place) = self.place(&outcome) else {
-            self.notes.add("a result without a call is left out");
+            self.again(&outcome);
             return;
         };
         let timed = &mut self.replies[place.0].calls[place.1];
@@ -230,10 +237,25 @@ impl Conversation {
         timed.call.error_type = outcome.error_type;
     }
 
+    /// Notes a result that no call waits for, unless it is one that its call has already.
+    fn again(&mut self, outcome: &Outcome) {
+        let known = outcome.id.as_ref().and_then(|id| self.calls_by_id.get(id));
+        let known = known.and_then(|&(reply, place)| self.replies.get(reply)?.calls.get(place));
+        match known {
+            Some(known) if known.call.result == outcome.result => {}
+            Some(_) => self.notes.add("a second result of a call is left out"),
+            None => self.notes.add("a result without a call is left out"),
+        }
+    }
+
     /// The call of a result: by its id, the latest reply first; without ids by the tool's name, then by order, in that reply.
     fn place(&mut self, outcome: &Outcome) -> Option<(usize, usize)> {
         if let Some(found) = outcome.id.as_ref().and_then(|id| self.waiting.with_id(id)) {
             return Some(found);
+        }
+        // The id is that of a call that has its result.
+        if outcome.id.as_ref().is_some_and(|id| self.has_result(id)) {
+            return None;
         }
         let (number, mut places) = self.waiting.latest(outcome.id.is_some())?;
         let calls = &self.replies[number].calls;
