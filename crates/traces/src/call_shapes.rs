@@ -236,14 +236,7 @@ fn has_failed(value: &Json) -> bool {
 }
 
 /// Members in which objects with names and arguments are no calls of the trace.
-const OTHER: &[&str] = &[
-    "artifact",
-    "functions",
-    "metadata",
-    "observation",
-    "tooldefinitions",
-    "tools",
-];
+const OTHER: &[&str] = &["artifact", "functions", "metadata", "observation", "tooldefinitions", "tools"];
 
 /// The deepest member in which names are looked for.
 const DEEPEST: usize = 64;
@@ -251,13 +244,22 @@ const DEEPEST: usize = 64;
 /// The members and types within a value that are named like calls or results and hold something, with how often.
 pub(crate) fn named_like_calls(value: &Json) -> BTreeMap<String, u64> {
     let mut names = BTreeMap::new();
-    count_named_like_calls(value, &mut names);
+    count(value, 0, &mut names);
     names
 }
 
-/// Adds the names within a value to those of others.
-pub(crate) fn count_named_like_calls(value: &Json, names: &mut BTreeMap<String, u64>) {
-    count(value, 0, names);
+/// Adds the signs of calls within a value to those of others: members and types that are named like calls, else the
+/// members that hold objects with a name and arguments.
+pub(crate) fn count_signs(value: &Json, signs: &mut BTreeMap<String, u64>) {
+    let mut names = named_like_calls(value);
+    if names.is_empty() {
+        for (member, _) in written_calls(value) {
+            *names.entry(member).or_default() += 1;
+        }
+    }
+    for (name, number) in names {
+        *signs.entry(name).or_default() += number;
+    }
 }
 
 fn count(value: &Json, depth: usize, names: &mut BTreeMap<String, u64>) {
@@ -303,8 +305,10 @@ fn collect(value: &Json, holder: &str, depth: usize, calls: &mut Vec<(String, Tr
     if let Json::Array(items) = value {
         return items.iter().for_each(|item| collect(item, holder, depth + 1, calls));
     }
-    let is_result = |kind: &str| matches!(shape_of_type(kind), Some(CallShape::Outcome)) || kind == "tool";
-    if ["type", "kind", "role"].iter().filter_map(|key| value.text(key)).any(is_result) {
+    let is_result = |kind: &str| shape_of_type(kind) == Some(CallShape::Outcome);
+    if value.says("role", "tool")
+        || ["type", "kind", "role"].iter().filter_map(|key| value.text(key)).any(is_result)
+    {
         return;
     }
     if let Some(call) = written_call(value) {
@@ -320,11 +324,15 @@ fn collect(value: &Json, holder: &str, depth: usize, calls: &mut Vec<(String, Tr
     }
 }
 
-/// An object that can only be a call: its name and its arguments, of which the file has an object or its JSON.
+/// An object that can only be a call: by its type, or by a name and arguments, which are an object or its JSON.
 fn written_call(value: &Json) -> Option<TracedCall> {
+    if part_type(value).and_then(shape_of_type) == Some(CallShape::Call) && pick(value, ARGUMENTS).is_some() {
+        return call(value);
+    }
     let inner = pick(value, &["function"]).filter(|inner| matches!(inner, Json::Object(_))).unwrap_or(value);
     pick(inner, &["name", "toolname", "functionname"])?.as_str()?;
-    let names = &["arguments", "args", "toolinput", "toolargs", "toolarguments", "toolkwargs", "inputparameters"];
+    let names =
+        &["arguments", "args", "toolinput", "toolargs", "toolarguments", "toolkwargs", "inputparameters"];
     let arguments = pick(inner, names)?;
     let is_object = match arguments {
         Json::Object(_) => true,

@@ -366,6 +366,10 @@ impl Conversation {
         if self.is_reference {
             self.notes.add("calls that should be made, not those of a model");
         }
+        let calls = self.replies.iter().flat_map(|reply| &reply.calls);
+        for _ in calls.filter(|timed| timed.call.tool.is_empty() || timed.call.tool.ends_with('/')) {
+            self.notes.add("a call names no tool");
+        }
         let last = self.replies.last().filter(|reply| reply.calls.is_empty() || self.answers_after_calls);
         // A line feed divides the text after the last call from the text before it.
         let last_text = last.map(|reply| match reply.said_before {

@@ -100,7 +100,8 @@ impl Envelope {
     /// The format of what the records have at this place. Texts alone are no sign: many files hold prompts.
     fn format(&self, head: &Head, formats: &[&'static Format]) -> Option<&'static Format> {
         let records = head.records().take(RECORDS);
-        let values: Vec<Json> = records.flat_map(|record| self.inner(record)).take(RECORDS).cloned().collect();
+        let values: Vec<Json> =
+            records.flat_map(|record| self.inner(record)).take(RECORDS).cloned().collect();
         let shape = if values.len() == 1 { Shape::Document } else { Shape::Lines };
         let inner = Head { shape, values, text: String::new(), is_whole: head.is_whole };
         let format = formats.iter().copied().find(|format| (format.recognizes)(&inner))?;

@@ -171,11 +171,9 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
     let all = match value {
         Json::Array(items) => Some(items.as_slice()),
         _ if is_report(value) => None,
-        _ => known()
-            .filter(|items| !items.is_empty())
-            .or_else(with_roles)
-            .or_else(with_events)
-            .or_else(known),
+        _ => {
+            known().filter(|items| !items.is_empty()).or_else(with_roles).or_else(with_events).or_else(known)
+        }
     };
     all.map(without_repetition)
 }
@@ -185,13 +183,16 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
 fn without_repetition(list: &[Json]) -> &[Json] {
     let mut rest = list;
     while let Some(first) = rest.first() {
-        let Some(length) = rest.iter().skip(2).position(|item| item == first).map(|place| place + 2) else { break };
+        let Some(length) = rest.iter().skip(2).position(|item| item == first).map(|place| place + 2) else {
+            break;
+        };
         let (history, again) = rest.split_at(length);
         let has_ids = |history: &[Json]| {
             let calls = history.iter().flat_map(written_calls);
             calls.into_iter().any(|(_, call)| call.id.is_some())
         };
-        let is_start = matches!(role(first).or_else(|| first.text("type")), Some("user" | "system" | "human"));
+        let is_start =
+            matches!(role(first).or_else(|| first.text("type")), Some("user" | "system" | "human"));
         if !is_start || !again.starts_with(history) || !has_ids(history) {
             break;
         }

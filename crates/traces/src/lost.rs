@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 
-use crate::call_shapes::{named_like_calls, written_calls};
+use crate::call_shapes::{count_signs, named_like_calls, written_calls};
 use crate::sink::{At, ReadError, Sink, TakingSink};
 use crate::trace::{Trace, TraceKind, TracedCall};
 
@@ -54,7 +54,11 @@ pub(crate) fn checked(
     };
     read(&mut TakingSink::new(&mut *sink, wait), at, record)?;
     let lacks_calls = !held.is_empty() && !held.iter().any(|(_, trace)| has_calls(trace));
-    match message(&if lacks_calls { named_like_calls(record) } else { BTreeMap::new() }) {
+    let mut signs = BTreeMap::new();
+    if lacks_calls {
+        count_signs(record, &mut signs);
+    }
+    match message(&signs) {
         Some(message) => {
             let item = at.index.filter(|_| at.line.is_none()).map(|index| format!("item {index}: "));
             sink.lost(at.line, &format!("{}{message}; it is left out", item.unwrap_or_default()));

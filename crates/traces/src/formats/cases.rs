@@ -50,7 +50,10 @@ const ANSWERS: &[&str] = &["response", "actualoutput", "output", "answer"];
 /// The first member with one of these names.
 fn member<'j>(record: &'j Json, names: &[&str]) -> Option<&'j Json> {
     let is_held = |value: &Json| *value != Json::Null;
-    members(record).iter().find(|(key, value)| is_held(value) && names.contains(&&*plain(key))).map(|(_, it)| it)
+    members(record)
+        .iter()
+        .find(|(key, value)| is_held(value) && names.contains(&&*plain(key)))
+        .map(|(_, it)| it)
 }
 
 fn holds_calls(record: &Json, names: &[&str]) -> bool {

@@ -85,7 +85,9 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 fn calls_beside(tree: &Tree<'_>, branch: &[&Json]) -> usize {
     let calls = |node: &Json| {
         let all = message(node.member("message").unwrap_or(node));
-        all.iter().filter(|message| message.has("tool_calls") || message.says("type", "function_call")).count()
+        all.iter()
+            .filter(|message| message.has("tool_calls") || message.says("type", "function_call"))
+            .count()
     };
     let all: usize = members(tree.nodes).iter().map(|(_, node)| calls(node)).sum();
     all.saturating_sub(branch.iter().map(|node| calls(node)).sum())
@@ -178,10 +180,14 @@ mod tests {
             format!(r#""{id}": {{"id": "{id}", "parent": "{parent}", "message": {message}, "children": []}}"#)
         };
         let text = |role: &str, text: &str| {
-            format!(r#"{{"author": {{"role": "{role}", "name": "python"}}, "recipient": "all", "content": {{"content_type": "text", "parts": ["{text}"]}}}}"#)
+            format!(
+                r#"{{"author": {{"role": "{role}", "name": "python"}}, "recipient": "all", "content": {{"content_type": "text", "parts": ["{text}"]}}}}"#
+            )
         };
         let call = |code: &str| {
-            format!(r#"{{"author": {{"role": "assistant"}}, "recipient": "python", "content": {{"content_type": "code", "text": "{code}"}}}}"#)
+            format!(
+                r#"{{"author": {{"role": "assistant"}}, "recipient": "python", "content": {{"content_type": "code", "text": "{code}"}}}}"#
+            )
         };
         let nodes = [
             node("r", "", "null"),
@@ -199,7 +205,10 @@ mod tests {
         let trace = &kept.traces[0];
         assert_eq!((format, trace.id.as_deref()), ("chat-export", Some("k")));
         assert_eq!(shown(trace), [r#"python({"input":"1+1"})=2"#]);
-        assert_eq!((trace.question.as_ref().unwrap().text().as_str(), trace.final_reply.as_deref()), ("Q?", Some("A.")));
+        assert_eq!(
+            (trace.question.as_ref().unwrap().text().as_str(), trace.final_reply.as_deref()),
+            ("Q?", Some("A."))
+        );
         assert_eq!(trace.notes.iter().next(), Some(("a call of another branch is left out", 1)));
 
         let items = r#"[{"type": "function_call", "call_id": "1", "name": "a", "arguments": "{}"},

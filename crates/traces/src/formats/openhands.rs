@@ -40,16 +40,20 @@ const ABOUT: [&str; 8] = [
 
 fn is_event(record: &Json) -> bool {
     let is_action = record.text("action").is_some() && matches!(record.member("args"), Some(Json::Object(_)));
-    is_action && record.text("source").is_some() || record.text("observation").is_some() && record.has("extras")
+    is_action && record.text("source").is_some()
+        || record.text("observation").is_some() && record.has("extras")
 }
 
 /// The events of an instance of a benchmark; old histories have pairs of them.
 fn history(record: &Json) -> Option<Vec<&Json>> {
-    let events: Vec<&Json> =
-        record.list("history").iter().flat_map(|item| match item {
+    let events: Vec<&Json> = record
+        .list("history")
+        .iter()
+        .flat_map(|item| match item {
             Json::Array(pair) => pair.as_slice(),
             one => std::slice::from_ref(one),
-        }).collect();
+        })
+        .collect();
     events.iter().any(|event| is_event(event)).then_some(events)
 }
 
@@ -159,7 +163,8 @@ fn written(event: &Json) -> Option<TracedCall> {
     let metadata = event.member("tool_call_metadata")?;
     let id = metadata.id("tool_call_id");
     let choices = metadata.below(&["model_response", "choices"]).map(Json::items).unwrap_or_default();
-    let calls = choices.iter().filter_map(|choice| choice.member("message")).flat_map(|it| it.list("tool_calls"));
+    let calls =
+        choices.iter().filter_map(|choice| choice.member("message")).flat_map(|it| it.list("tool_calls"));
     let call = calls.filter_map(call).find(|call| call.id == id);
     call.or_else(|| {
         let name = metadata.text("function_name")?;
@@ -171,7 +176,11 @@ fn written(event: &Json) -> Option<TracedCall> {
 /// The call of an action, from what the program ran: of a tool of MCP, its name and arguments.
 fn own_call(action: &str, args: &Json) -> TracedCall {
     if let (Some(name), Some(inner)) = (args.text("name"), args.member("arguments")) {
-        return TracedCall { tool: tool(None, name), arguments: arguments(Some(inner)), ..TracedCall::default() };
+        return TracedCall {
+            tool: tool(None, name),
+            arguments: arguments(Some(inner)),
+            ..TracedCall::default()
+        };
     }
     let own = members(args).iter().filter(|(key, value)| !ABOUT.contains(&&**key) && *value != Json::Null);
     let own = Json::Object(own.cloned().collect());
@@ -194,7 +203,9 @@ mod tests {
             {"id": 4, "source": "agent", "observation": "mcp", "content": "B", "extras": {}, "tool_call_metadata": {"tool_call_id": "c"}},
             {"id": 5, "source": "agent", "action": "finish", "args": {"final_thought": "Done."}}]"#;
         let instance = format!(r#"{{"instance_id": "i", "history": {events}}}"#).replace('\n', "");
-        for (name, text) in [("a.json", events.to_owned()), ("output.jsonl", format!("{instance}\n{instance}"))] {
+        for (name, text) in
+            [("a.json", events.to_owned()), ("output.jsonl", format!("{instance}\n{instance}"))]
+        {
             let (format, kept) = read_text(name, &text).unwrap();
             let trace = &kept.traces[0];
             assert_eq!(format, "openhands");

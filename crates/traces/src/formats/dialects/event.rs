@@ -121,9 +121,7 @@ pub(super) fn as_message(record: &Json) -> Cow<'_, Json> {
             let is_user = matches!(record.text("source"), Some("user" | "human"));
             with_role(if is_user { "user" } else { "assistant" }, inner)
         }
-        EventKind::Call => {
-            object([("role", string("assistant")), ("tool_calls", Json::Array(calls(inner)))])
-        }
+        EventKind::Call => object([("role", string("assistant")), ("tool_calls", Json::Array(calls(inner)))]),
         EventKind::Outcome => results(inner),
         EventKind::Border | EventKind::Summary => return Cow::Borrowed(record),
     })
@@ -151,7 +149,10 @@ fn results(event: &Json) -> Json {
     let is_result = |item: &Json| matches!(item, Json::Object(_)) && !item.has("text");
     let content = event.list("content");
     if !content.is_empty() && content.iter().all(is_result) {
-        return object([("role", string("tool")), ("tool_results", event.member("content").cloned().unwrap_or(Json::Null))]);
+        return object([
+            ("role", string("tool")),
+            ("tool_results", event.member("content").cloned().unwrap_or(Json::Null)),
+        ]);
     }
     let is_outcome = |key: &str| shape_of_member(key) == Some(CallShape::Outcome);
     let lists = || members(event).iter().filter(|(key, value)| is_outcome(key) && !value.items().is_empty());

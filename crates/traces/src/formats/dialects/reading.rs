@@ -219,4 +219,3 @@ fn asked(conversation: &mut Conversation, content: Content) {
         conversation.result(Outcome { result: Some(string(result)), ..Outcome::default() });
     }
 }
-

@@ -2,8 +2,8 @@
 
 use m3_trajectory::json::Json;
 
-use super::{Author, holds_calls, message, message_of};
 use super::reading::MessageReading;
+use super::{Author, holds_calls, message, message_of};
 use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::head::{messages, role};
@@ -29,7 +29,8 @@ pub(super) fn reply_beside(conversation: &mut Conversation, record: &Json) {
     let read = messages(record).unwrap_or_default();
     for key in REPLIES {
         let Some(value) = record.member(key) else { continue };
-        let is_read = matches!(value, Json::Array(items) if items.as_ptr_range().end == read.as_ptr_range().end);
+        let is_read =
+            matches!(value, Json::Array(items) if items.as_ptr_range().end == read.as_ptr_range().end);
         // Some logs repeat the messages before the reply.
         let value = match value {
             Json::Array(items) if !read.is_empty() && items.len() > read.len() && items.starts_with(read) => {
@@ -90,4 +91,3 @@ pub(super) fn reply(conversation: &mut Conversation, value: &Json) -> bool {
         _ => false,
     }
 }
-

@@ -71,7 +71,8 @@ impl Items {
         let known = event.id("item_id").and_then(|id| self.places.get(&id).copied());
         let earlier = known.and_then(|place| self.list.get(place));
         let name = event.text("name").or_else(|| earlier?.text("name")).unwrap_or_default();
-        let own = ["call_id", "arguments"].into_iter().filter_map(|key| Some((key, event.member(key)?.clone())));
+        let own =
+            ["call_id", "arguments"].into_iter().filter_map(|key| Some((key, event.member(key)?.clone())));
         let id = event.member("item_id").map(|id| ("id", id.clone()));
         let call = [("type", string("function_call")), ("name", string(name))];
         self.add(&object(call.into_iter().chain(own).chain(id)));
@@ -81,7 +82,10 @@ impl Items {
     fn add_transcript(&mut self, event: &Json) {
         let place = event.id("item_id").and_then(|id| self.places.get(&id).copied());
         let Some(item) = place.and_then(|place| self.list.get_mut(place)) else { return };
-        let text = object([("type", string("input_text")), ("text", string(event.text("transcript").unwrap_or_default()))]);
+        let text = object([
+            ("type", string("input_text")),
+            ("text", string(event.text("transcript").unwrap_or_default())),
+        ]);
         if let Json::Object(all) = item {
             all.retain(|(key, _)| key != "content");
             all.push(("content".to_owned(), Json::Array(vec![text])));
@@ -102,7 +106,9 @@ fn with_texts(item: &Json) -> Json {
         None => part.clone(),
     };
     let member = |(key, value): &(String, Json)| match value {
-        Json::Array(parts) if key == "content" => (key.clone(), Json::Array(parts.iter().map(part).collect())),
+        Json::Array(parts) if key == "content" => {
+            (key.clone(), Json::Array(parts.iter().map(part).collect()))
+        }
         other => (key.clone(), other.clone()),
     };
     Json::Object(members(item).iter().map(member).collect())
@@ -126,13 +132,20 @@ mod tests {
 {"type": "conversation.item.create", "item": {"type": "function_call_output", "call_id": "c", "output": "r"}}
 {"type": "conversation.item.created", "item": {"id": "o", "type": "function_call_output", "call_id": "c", "output": "r"}}
 {"type": "response.done", "response": {"output": [{"id": "m", "type": "message", "role": "assistant", "content": [{"type": "audio", "transcript": "A."}]}]}}"#;
-        for (name, text) in [("a.jsonl", log.to_owned()), ("a.json", format!("[{}]", log.replace('\n', ",")))] {
+        for (name, text) in [("a.jsonl", log.to_owned()), ("a.json", format!("[{}]", log.replace('\n', ",")))]
+        {
             let (format, kept) = read_text(name, &text).unwrap();
             let trace = &kept.traces[0];
             assert_eq!(format, "openai-responses");
             assert_eq!(shown(trace), [r#"a({"x":1})=r a({"x":1})=-"#]);
-            assert_eq!((trace.final_reply.as_deref(), trace.model.as_deref()), (Some("A."), Some("gpt-realtime")));
-            assert_eq!((trace.question.as_ref().unwrap().text(), trace.usage.input), ("Q?".to_owned(), Some(3)));
+            assert_eq!(
+                (trace.final_reply.as_deref(), trace.model.as_deref()),
+                (Some("A."), Some("gpt-realtime"))
+            );
+            assert_eq!(
+                (trace.question.as_ref().unwrap().text(), trace.usage.input),
+                ("Q?".to_owned(), Some(3))
+            );
         }
     }
 }
