@@ -128,7 +128,7 @@ impl Conversation {
         }
     }
 
-    /// Starts or continues the reply with this id; without an id, the reply before goes on if nothing stands between.
+    /// Starts or continues the reply with this id; without an id, the one before, if nothing stands between.
     pub(crate) fn reply(&mut self, id: Option<&str>) {
         self.is_new_message = true;
         if let Some(id) = id {
@@ -223,10 +223,7 @@ impl Conversation {
         if self.current.is_some_and(|current| self.replies[current].id.is_none()) {
             self.end_reply();
         }
-        let Some(place) = self.place(&outcome) else {
-            self.again(&outcome);
-            return;
-        };
+        let Some(place) = self.place(&outcome) else { return self.again(&outcome) };
         let timed = &mut self.replies[place.0].calls[place.1];
         self.waiting.remove(timed.call.id.as_deref(), place.0, place.1);
         let ended = outcome.ended.or(self.now);
@@ -239,9 +236,8 @@ impl Conversation {
 
     /// Notes a result that no call waits for, unless it is one that its call has already.
     fn again(&mut self, outcome: &Outcome) {
-        let known = outcome.id.as_ref().and_then(|id| self.calls_by_id.get(id));
-        let known = known.and_then(|&(reply, place)| self.replies.get(reply)?.calls.get(place));
-        match known {
+        let place = outcome.id.as_ref().and_then(|id| self.calls_by_id.get(id));
+        match place.and_then(|&(reply, place)| self.replies.get(reply)?.calls.get(place)) {
             Some(known) if known.call.result == outcome.result => {}
             Some(_) => self.notes.add("a second result of a call is left out"),
             None => self.notes.add("a result without a call is left out"),
@@ -366,10 +362,9 @@ impl Conversation {
         if self.is_reference {
             self.notes.add("calls that should be made, not those of a model");
         }
-        let calls = self.replies.iter().flat_map(|reply| &reply.calls);
-        for _ in calls.filter(|timed| timed.call.tool.is_empty() || timed.call.tool.ends_with('/')) {
-            self.notes.add("a call names no tool");
-        }
+        let is_nameless = |timed: &&TimedCall| timed.call.tool.is_empty() || timed.call.tool.ends_with('/');
+        let nameless = self.replies.iter().flat_map(|reply| &reply.calls).filter(is_nameless);
+        nameless.for_each(|_| self.notes.add("a call names no tool"));
         let last = self.replies.last().filter(|reply| reply.calls.is_empty() || self.answers_after_calls);
         // A line feed divides the text after the last call from the text before it.
         let last_text = last.map(|reply| match reply.said_before {
