@@ -9,7 +9,7 @@ fn read_all(target: &str, check: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    assert!((10..=300).contains(&files.len()), "{} files", files.len());
+    assert!((10..=320).contains(&files.len()), "{} files", files.len());
     for path in files {
         let bytes = std::fs::read(&path).unwrap();
         assert!(std::panic::catch_unwind(|| check(&bytes)).is_ok(), "{}", path.display());

@@ -13,6 +13,7 @@ use crate::trace::TracedCall;
 
 /// Members that hold a call or a list of calls, and types of parts that are calls.
 const CALLS: &[&str] = &[
+    "builtintoolcall",
     "functioncall",
     "functioncalls",
     "mcptooluse",
@@ -32,6 +33,7 @@ const CALL_TYPES: &[&str] = &["dynamictool", "tool"];
 
 /// Members that hold a result or a list of results, and types of parts that are results.
 const RESULTS: &[&str] = &[
+    "builtintoolreturn",
     "functioncalloutput",
     "functioncallresult",
     "functionresponse",
@@ -45,6 +47,7 @@ const RESULTS: &[&str] = &[
     "toolresult",
     "toolresults",
     "toolreturn",
+    "toolreturns",
 ];
 
 /// Members with the name of the called tool.
@@ -61,22 +64,25 @@ const ARGUMENTS: &[&str] = &[
     "toolinput",
     "toolargs",
     "toolarguments",
+    "toolkwargs",
+    "inputparameters",
 ];
 
 /// Members that a call, or the value of a result, stands in.
 const WRAPPERS: &[&str] = &["function", "custom", "call", "value", "state", "origin"];
 
 /// Members with the id that a result and its call have in common, the surest first.
-const IDS: &[&str] = &["toolcallid", "tooluseid", "callid", "functioncallid", "id"];
+const IDS: &[&str] = &["toolcallid", "tooluseid", "callid", "functioncallid", "toolid", "id"];
 
 /// Members with what a call returned.
-const RETURNED: &[&str] = &["result", "output", "content", "response", "returnvalue", "value", "text"];
+const RETURNED: &[&str] =
+    &["result", "output", "content", "response", "returnvalue", "value", "text", "observation", "toolreturn"];
 
 /// The deepest wrapper that is looked into.
 const DEPTH: usize = 4;
 
 /// A name without case and punctuation: `tool_calls`, `toolCalls` and `tool-calls` are the same.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
@@ -108,21 +114,31 @@ pub(crate) fn shape_of_member(key: &str) -> Option<CallShape> {
     }
 }
 
-/// Tells a part by its type.
+/// The type of a part, under the names that dialects have for it.
+pub(crate) fn part_type(part: &Json) -> Option<&str> {
+    part.first(&["type", "kind", "part_kind", "block_type", "content_type", "$type"]).and_then(Json::as_str)
+}
+
+/// Tells a part by its type; `FunctionCallContent` is a `FunctionCall`.
 pub(crate) fn shape_of_type(kind: &str) -> Option<CallShape> {
-    let is_call = CALL_TYPES.contains(&&*plain(kind));
+    let kind = plain(kind);
+    let kind = kind.strip_suffix("content").unwrap_or(&kind);
+    let is_call = CALL_TYPES.contains(&kind);
     shape_of_member(kind).or_else(|| is_call.then_some(CallShape::Call))
 }
 
-/// The objects in a member: itself, the items of a list, or what a text of JSON holds.
+/// The objects in a member: itself, the items of a list, or what a text of JSON holds. Items may be texts of JSON, too.
 pub(crate) fn objects(value: &Json) -> Vec<Json> {
-    match value {
-        Json::Object(_) => vec![value.clone()],
-        Json::Array(items) => items.iter().filter(|item| matches!(item, Json::Object(_))).cloned().collect(),
-        Json::String(text) if text.trim_start().starts_with(['{', '[']) => match parse(text.as_bytes()) {
-            Ok((Json::String(_), _)) | Err(_) => Vec::new(),
-            Ok((inner, _)) => objects(&inner),
-        },
+    let parsed = |value: &Json| match value {
+        Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            parse(text.as_bytes()).ok().map(|(inner, _)| inner)
+        }
+        other => Some(other.clone()),
+    };
+    let is_object = |item: &Json| matches!(item, Json::Object(_));
+    match parsed(value) {
+        Some(Json::Array(items)) => items.iter().filter_map(parsed).filter(is_object).collect(),
+        Some(object @ Json::Object(_)) => vec![object],
         _ => Vec::new(),
     }
 }
@@ -172,7 +188,7 @@ fn outcome_within(value: &Json, depth: usize) -> Outcome {
     let inner = members(value).iter().find(|(key, inner)| {
         depth < DEPTH && shape_of_member(key) == Some(CallShape::Outcome) && matches!(inner, Json::Object(_))
     });
-    let origin = pick(value, &["origin", "call", "toolcall"]).unwrap_or(&Json::Null);
+    let origin = pick(value, &["origin", "call", "toolcall", "additionalkwargs"]).unwrap_or(&Json::Null);
     let id = call_id(pick(value, IDS)).or_else(|| call_id(pick(origin, IDS)));
     let name = ["toolname", "name", "functionname"];
     let tool_name = pick(value, &name).or_else(|| pick(origin, &name)).and_then(Json::as_str);
@@ -190,14 +206,24 @@ fn outcome_within(value: &Json, depth: usize) -> Outcome {
 fn returned(value: &Json) -> Option<Json> {
     let is_told = |error: &&Json| matches!(error, Json::String(_) | Json::Object(_));
     let holder = pick(value, RETURNED).or_else(|| pick(value, &["error"]).filter(is_told))?;
-    // `{"status": "success", "value": ..}`, `{"content": ..}`.
-    let inner = pick(holder, &["value", "content"]).filter(|_| holder.has("status"));
+    // `[{"functionResponse": {"response": ..}}]`.
+    if let [item] = holder.items()
+        && let [(key, inner)] = members(item)
+        && shape_of_member(key) == Some(CallShape::Outcome)
+    {
+        return pick(inner, RETURNED).map(result_of);
+    }
+    // `{"status": "success", "value": ..}`, `{"content": ".."}`.
+    let is_alone = members(holder).len() == 1;
+    let is_wrapper = |inner: &&Json| holder.has("status") || is_alone && matches!(inner, Json::String(_));
+    let inner = pick(holder, &["value", "content"]).filter(is_wrapper);
     Some(result_of(inner.unwrap_or(holder)))
 }
 
 /// Whether a result says that the call failed.
 fn has_failed(value: &Json) -> bool {
-    let is_true = pick(value, &["iserror"]) == Some(&Json::Bool(true));
+    let is_true = pick(value, &["iserror"]) == Some(&Json::Bool(true))
+        || pick(value, &["success"]) == Some(&Json::Bool(false));
     let error = pick(value, &["error"]);
     let is_told = match error {
         Some(Json::Bool(is_error)) => *is_error,
@@ -209,19 +235,31 @@ fn has_failed(value: &Json) -> bool {
     is_true || is_told || status.is_some_and(|status| matches!(&*status, "error" | "failed" | "failure"))
 }
 
+/// Members in which objects with names and arguments are no calls of the trace.
+const OTHER: &[&str] = &["artifact", "functions", "metadata", "observation", "tooldefinitions", "tools"];
+
 /// The deepest member in which names are looked for.
 const DEEPEST: usize = 64;
 
 /// The members and types within a value that are named like calls or results and hold something, with how often.
 pub(crate) fn named_like_calls(value: &Json) -> BTreeMap<String, u64> {
     let mut names = BTreeMap::new();
-    count_named_like_calls(value, &mut names);
+    count(value, 0, &mut names);
     names
 }
 
-/// Adds the names within a value to those of others.
-pub(crate) fn count_named_like_calls(value: &Json, names: &mut BTreeMap<String, u64>) {
-    count(value, 0, names);
+/// Adds the signs of calls within a value to those of others: members and types that are named like calls, else the
+/// members that hold objects with a name and arguments.
+pub(crate) fn count_signs(value: &Json, signs: &mut BTreeMap<String, u64>) {
+    let mut names = named_like_calls(value);
+    if names.is_empty() {
+        for (member, _) in written_calls(value) {
+            *names.entry(member).or_default() += 1;
+        }
+    }
+    for (name, number) in names {
+        *signs.entry(name).or_default() += number;
+    }
 }
 
 fn count(value: &Json, depth: usize, names: &mut BTreeMap<String, u64>) {
@@ -250,6 +288,58 @@ fn count(value: &Json, depth: usize, names: &mut BTreeMap<String, u64>) {
     for (_, inner) in members(value) {
         count(inner, depth + 1, names);
     }
+}
+
+/// The calls that are written within a value, each with the member that holds it: objects in members that are named like
+/// calls, and objects with a name and arguments. Arguments and results are not looked into.
+pub(crate) fn written_calls(value: &Json) -> Vec<(String, TracedCall)> {
+    let mut calls = Vec::new();
+    collect(value, "", 0, &mut calls);
+    calls
+}
+
+fn collect(value: &Json, holder: &str, depth: usize, calls: &mut Vec<(String, TracedCall)>) {
+    if depth > DEEPEST {
+        return;
+    }
+    if let Json::Array(items) = value {
+        return items.iter().for_each(|item| collect(item, holder, depth + 1, calls));
+    }
+    let is_result = |kind: &str| shape_of_type(kind) == Some(CallShape::Outcome);
+    if value.says("role", "tool")
+        || ["type", "kind", "role"].iter().filter_map(|key| value.text(key)).any(is_result)
+    {
+        return;
+    }
+    if let Some(call) = written_call(value) {
+        calls.push((holder.to_owned(), call));
+        return;
+    }
+    for (key, inner) in members(value) {
+        // Tools that are offered have names and schemas, and results may be of any shape.
+        let is_other = shape_of_member(key) == Some(CallShape::Outcome) || OTHER.contains(&&*plain(key));
+        if !is_other {
+            collect(inner, key, depth + 1, calls);
+        }
+    }
+}
+
+/// An object that can only be a call: by its type, or by a name and arguments, which are an object or its JSON.
+fn written_call(value: &Json) -> Option<TracedCall> {
+    if part_type(value).and_then(shape_of_type) == Some(CallShape::Call) && pick(value, ARGUMENTS).is_some() {
+        return call(value);
+    }
+    let inner = pick(value, &["function"]).filter(|inner| matches!(inner, Json::Object(_))).unwrap_or(value);
+    pick(inner, &["name", "toolname", "functionname"])?.as_str()?;
+    let names =
+        &["arguments", "args", "toolinput", "toolargs", "toolarguments", "toolkwargs", "inputparameters"];
+    let arguments = pick(inner, names)?;
+    let is_object = match arguments {
+        Json::Object(_) => true,
+        Json::String(text) => text.trim_start().starts_with('{'),
+        _ => false,
+    };
+    if is_object { call(value) } else { None }
 }
 
 #[cfg(test)]

@@ -109,6 +109,13 @@ impl Conversation {
         self.calls_by_id.contains_key(id)
     }
 
+    /// Whether the same call, with the same id, waits for its result.
+    pub(crate) fn is_waiting_call(&self, call: &TracedCall) -> bool {
+        let place = call.id.as_ref().and_then(|id| self.waiting.with_id(id));
+        let known = place.and_then(|(reply, place)| self.replies.get(reply)?.calls.get(place));
+        known.is_some_and(|known| known.call.tool == call.tool && known.call.arguments == call.arguments)
+    }
+
     /// Whether the trajectory so far ends with a reply of the model.
     pub(crate) fn ends_with_reply(&self) -> bool {
         self.current.is_some()
@@ -127,7 +134,7 @@ impl Conversation {
         }
     }
 
-    /// Starts or continues the reply with this id; without an id, the reply before goes on if nothing stands between.
+    /// Starts or continues the reply with this id; without an id, the one before, if nothing stands between.
     pub(crate) fn reply(&mut self, id: Option<&str>) {
         self.is_new_message = true;
         if let Some(id) = id {
@@ -228,10 +235,7 @@ impl Conversation {
         if self.current.is_some_and(|current| self.replies[current].id.is_none()) {
             self.end_reply();
         }
-        let Some(place) = self.place(&outcome) else {
-            self.notes.add("a result without a call is left out");
-            return;
-        };
+        let Some(place) = self.place(&outcome) else { return self.again(&outcome) };
         let timed = &mut self.replies[place.0].calls[place.1];
         self.waiting.remove(timed.call.id.as_deref(), place.0, place.1);
         let ended = outcome.ended.or(self.now);
@@ -242,10 +246,24 @@ impl Conversation {
         timed.call.error_type = outcome.error_type;
     }
 
+    /// Notes a result that no call waits for, unless it is one that its call has already.
+    fn again(&mut self, outcome: &Outcome) {
+        let place = outcome.id.as_ref().and_then(|id| self.calls_by_id.get(id));
+        match place.and_then(|&(reply, place)| self.replies.get(reply)?.calls.get(place)) {
+            Some(known) if known.call.result == outcome.result => {}
+            Some(_) => self.notes.add("a second result of a call is left out"),
+            None => self.notes.add("a result without a call is left out"),
+        }
+    }
+
     /// The call of a result: by its id, the latest reply first; without ids by the tool's name, then by order, in that reply.
     fn place(&mut self, outcome: &Outcome) -> Option<(usize, usize)> {
         if let Some(found) = outcome.id.as_ref().and_then(|id| self.waiting.with_id(id)) {
             return Some(found);
+        }
+        // The id is that of a call that has its result.
+        if outcome.id.as_ref().is_some_and(|id| self.has_result(id)) {
+            return None;
         }
         let (number, mut places) = self.waiting.latest(outcome.id.is_some())?;
         let calls = &self.replies[number].calls;
@@ -356,6 +374,9 @@ impl Conversation {
         if self.is_reference {
             self.notes.add("calls that should be made, not those of a model");
         }
+        let is_nameless = |timed: &&TimedCall| timed.call.tool.is_empty() || timed.call.tool.ends_with('/');
+        let nameless = self.replies.iter().flat_map(|reply| &reply.calls).filter(is_nameless);
+        nameless.for_each(|_| self.notes.add("a call names no tool"));
         let last = self.replies.last().filter(|reply| reply.calls.is_empty() || self.answers_after_calls);
         // A line feed divides the text after the last call from the text before it.
         let last_text = last.map(|reply| match reply.said_before {

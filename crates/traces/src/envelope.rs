@@ -79,6 +79,8 @@ impl Envelope {
         }
         let mut queue = VecDeque::from([(Vec::new(), first)]);
         while let Some((path, value)) = queue.pop_front() {
+            // Of a list of records, the first tells where the trace stands.
+            let value = value.items().first().unwrap_or(value);
             for (key, inner) in members(value) {
                 let has_objects = match inner {
                     Json::Object(_) => true,
@@ -104,7 +106,8 @@ impl Envelope {
     /// The format of what the records have at this place. Texts alone are no sign: many files hold prompts.
     fn format(&self, head: &Head, formats: &[&'static Format]) -> Option<&'static Format> {
         let records = head.records().take(RECORDS);
-        let values: Vec<Json> = records.filter_map(|record| self.inner(record)).cloned().collect();
+        let values: Vec<Json> =
+            records.flat_map(|record| self.inner(record)).take(RECORDS).cloned().collect();
         let shape = if values.len() == 1 { Shape::Document } else { Shape::Lines };
         let inner = Head { shape, values, text: String::new(), is_whole: head.is_whole };
         let format = formats.iter().copied().find(|format| (format.recognizes)(&inner))?;
@@ -113,8 +116,15 @@ impl Envelope {
         is_sure.then_some(format)
     }
 
-    fn inner<'j>(&self, record: &'j Json) -> Option<&'j Json> {
-        self.path.iter().try_fold(record, |value, key| value.member(key))
+    /// What stands at this place: several values if there is a list on the way.
+    fn inner<'j>(&self, record: &'j Json) -> Vec<&'j Json> {
+        self.path.iter().fold(vec![record], |values, key| {
+            let items = |value: &'j Json| match value {
+                Json::Array(items) => items.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            values.into_iter().flat_map(items).filter_map(|value| value.member(key)).collect()
+        })
     }
 
     /// Reads what stands in the records, in a temporary file, by its own format.
@@ -135,18 +145,20 @@ impl Envelope {
                 one => std::slice::from_ref(one),
             };
             for item in items {
-                let Some(inner) = self.inner(item) else {
+                let all = self.inner(item);
+                if all.is_empty() {
                     leave_out(sink, record.line, item, &format!("a record without `{name}` is left out"));
-                    continue;
-                };
+                }
                 // What is said of a line is said of the file's own.
                 while record.line.is_some_and(|line| lines + 1 < line) {
                     writeln!(file).map_err(failed)?;
                     lines += 1;
                 }
-                let text = with_id(inner, item).to_text(Keys::AsRead);
-                writeln!(file, "{text}").map_err(failed)?;
-                lines += 1;
+                for inner in all {
+                    let text = with_id(inner, item).to_text(Keys::AsRead);
+                    writeln!(file, "{text}").map_err(failed)?;
+                    lines += 1;
+                }
             }
             Ok(())
         })?;

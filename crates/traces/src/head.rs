@@ -6,7 +6,9 @@ use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Source, SourceError};
 
 use crate::archive::Archive;
+use crate::call_shapes::written_calls;
 use crate::fields::{Fields, members};
+use crate::formats::is_conversation_event;
 
 /// How a file is arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +51,9 @@ const TEXT: usize = 64 << 10;
 
 /// The members that hold the messages of a conversation.
 const MESSAGES: [&str; 4] = ["messages", "input", "contents", "items"];
+
+/// The members that hold the events of a conversation, which have no roles.
+const EVENTS: [&str; 3] = ["events", "history", "trajectory"];
 
 impl Head {
     /// Reads the beginning of a file.
@@ -145,7 +150,8 @@ pub(crate) fn is_own(start: &[u8]) -> bool {
 }
 
 /// The messages or items of a conversation: a list, or the list in a member of an object: one that most programs name so,
-/// else one whose items have roles.
+/// else one whose items have roles or are
+/// events.
 pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
     let known = || {
         let mut lists = MESSAGES.iter().filter_map(|key| match value.member(key)? {
@@ -164,11 +170,41 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
             .into_iter()
             .find(|items| items.iter().any(|item| role(item).is_some()) && items.iter().all(is_object))
     };
-    match value {
-        Json::Array(items) => Some(items),
+    let with_events = || {
+        let mut lists = EVENTS.iter().map(|key| value.list(key));
+        lists.find(|items| items.iter().any(is_conversation_event))
+    };
+    let all = match value {
+        Json::Array(items) => Some(items.as_slice()),
         _ if is_report(value) => None,
-        _ => known().filter(|items| !items.is_empty()).or_else(with_roles).or_else(known),
+        _ => {
+            known().filter(|items| !items.is_empty()).or_else(with_roles).or_else(with_events).or_else(known)
+        }
+    };
+    all.map(without_repetition)
+}
+
+/// A list without the history at its beginning that it repeats: a session that is resumed is often written again from its
+/// start, with what the user asked. The ids of its calls show that they were not made twice.
+fn without_repetition(list: &[Json]) -> &[Json] {
+    let mut rest = list;
+    while let Some(first) = rest.first() {
+        let Some(length) = rest.iter().skip(2).position(|item| item == first).map(|place| place + 2) else {
+            break;
+        };
+        let (history, again) = rest.split_at(length);
+        let has_ids = |history: &[Json]| {
+            let calls = history.iter().flat_map(written_calls);
+            calls.into_iter().any(|(_, call)| call.id.is_some())
+        };
+        let is_start =
+            matches!(role(first).or_else(|| first.text("type")), Some("user" | "system" | "human"));
+        if !is_start || !again.starts_with(history) || !has_ids(history) {
+            break;
+        }
+        rest = again;
     }
+    rest
 }
 
 /// Whether a value is what m3 writes about trajectories, such as a score: no trace stands in it.

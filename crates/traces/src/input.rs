@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 
-use crate::call_shapes::count_named_like_calls;
+use crate::call_shapes::count_signs;
 use crate::head::{Head, Shape, each_line, is_conversation};
 use crate::lost::{checked, message};
 use crate::parallel::in_order;
@@ -75,20 +75,20 @@ impl Input<'_> {
             _ if self.is_checked() => {}
             Shape::Lines => each_line::<ReadError>(self.source, LONGEST, |_, line| {
                 if let Ok(value) = value(line) {
-                    count_named_like_calls(&value, &mut names);
+                    count_signs(&value, &mut names);
                 }
                 Ok(())
             })?,
-            Shape::Document => count_named_like_calls(&self.document()?, &mut names),
+            Shape::Document => count_signs(&self.document()?, &mut names),
             Shape::Values => each_value(self.source, |_, value| {
                 if let Ok(value) = value {
-                    count_named_like_calls(&value, &mut names);
+                    count_signs(&value, &mut names);
                 }
                 Ok(())
             })?,
             Shape::Events => each_line::<ReadError>(self.source, LONGEST, |_, line| {
                 if let Some(Ok(value)) = line.strip_prefix(b"data:").map(|data| value(data.trim_ascii())) {
-                    count_named_like_calls(&value, &mut names);
+                    count_signs(&value, &mut names);
                 }
                 Ok(())
             })?,

@@ -1,13 +1,13 @@
 //! Refuses what has calls of which none was read: who scores it would take a model that was right for one that did nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use m3_support::text::shortened;
-use m3_trajectory::json::Json;
+use m3_trajectory::json::{Json, Keys};
 
-use crate::call_shapes::named_like_calls;
+use crate::call_shapes::{count_signs, named_like_calls, written_calls};
 use crate::sink::{At, ReadError, Sink, TakingSink};
-use crate::trace::{Trace, TraceKind};
+use crate::trace::{Trace, TraceKind, TracedCall};
 
 /// The most names that a message tells.
 const NAMES: usize = 5;
@@ -54,14 +54,77 @@ pub(crate) fn checked(
     };
     read(&mut TakingSink::new(&mut *sink, wait), at, record)?;
     let lacks_calls = !held.is_empty() && !held.iter().any(|(_, trace)| has_calls(trace));
-    match message(&if lacks_calls { named_like_calls(record) } else { BTreeMap::new() }) {
+    let mut signs = BTreeMap::new();
+    if lacks_calls {
+        count_signs(record, &mut signs);
+    }
+    match message(&signs) {
         Some(message) => {
             let item = at.index.filter(|_| at.line.is_none()).map(|index| format!("item {index}: "));
             sink.lost(at.line, &format!("{}{message}; it is left out", item.unwrap_or_default()));
             Ok(())
         }
-        None => held.into_iter().try_for_each(|(line, trace)| sink.trace(line, trace)),
+        None => {
+            note_unread(record, &mut held);
+            held.into_iter().try_for_each(|(line, trace)| sink.trace(line, trace))
+        }
     }
+}
+
+/// Notes the calls of a record that none of its traces has, with the members that hold them: a format may know some of
+/// the members that hold calls, and not others.
+fn note_unread(record: &Json, held: &mut [(Option<u64>, Trace)]) {
+    if !held.iter().any(|(_, trace)| trace.call_count() > 0) {
+        return;
+    }
+    let mut read = ReadCalls::default();
+    held.iter().for_each(|(_, trace)| read.add(trace));
+    let unread = written_calls(record).into_iter().filter(|(_, call)| !read.has(call));
+    let names: Vec<String> = unread.map(|(member, _)| member).collect();
+    if let Some((_, trace)) = held.first_mut() {
+        for name in names {
+            trace.notes.add_named("a call in the member", &name, "is not read");
+        }
+    }
+}
+
+/// What is known of the calls that were read.
+#[derive(Default)]
+struct ReadCalls {
+    ids: HashSet<String>,
+    /// Names without the server, and arguments.
+    contents: HashSet<(String, String)>,
+    /// Names of calls whose arguments are not known, or are not as in the file.
+    names: HashSet<String>,
+}
+
+impl ReadCalls {
+    fn add(&mut self, trace: &Trace) {
+        for call in trace.steps.iter().flatten() {
+            self.ids.extend(call.id.clone());
+            let contents = content_of(call);
+            match call.arguments {
+                Some(Json::Object(_)) => self.contents.extend([contents]),
+                _ => self.names.extend([contents.0]),
+            }
+        }
+        let inner = trace.nested.iter().map(|(_, inner)| inner);
+        inner.chain(trace.reference.as_deref()).for_each(|inner| self.add(inner));
+    }
+
+    fn has(&self, call: &TracedCall) -> bool {
+        let content = content_of(call);
+        call.id.as_ref().is_some_and(|id| self.ids.contains(id))
+            || self.names.contains(&content.0)
+            || self.contents.contains(&content)
+    }
+}
+
+/// The name of a call's tool, without its server in any writing, and its arguments.
+fn content_of(call: &TracedCall) -> (String, String) {
+    let name = call.tool.rsplit(['/', '.', ':']).next().unwrap_or_default();
+    let arguments = call.arguments.as_ref().map_or_else(String::new, |it| it.to_text(Keys::Sorted));
+    (name.to_owned(), arguments)
 }
 
 /// Leaves a record out that its format cannot read: lost if it has members named like calls, else with a warning.

@@ -6,7 +6,9 @@ mod agents;
 mod anthropic;
 mod any_dialect;
 mod atif;
+mod cases;
 mod chat;
+mod chat_exports;
 mod claude_code;
 mod codex;
 mod dialects;
@@ -18,14 +20,16 @@ mod mcp;
 mod mcp_bench;
 mod mcpagentbench;
 mod mcptoolbenchpp;
+mod openhands;
 mod promptfoo;
 mod responses;
+mod smolagents;
 mod spans;
 mod streamed_calls;
 mod training;
 mod vercel;
 
-pub(crate) use dialects::TEXTS;
+pub(crate) use dialects::{TEXTS, is_conversation_event};
 
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
@@ -67,6 +71,10 @@ pub const FORMATS: &[Format] = &[
     mcpagentbench::TASKS,
     mcp_bench::TASKS,
     mcptoolbenchpp::RECORDS,
+    openhands::HISTORY,
+    smolagents::MEMORY,
+    cases::CASES,
+    chat_exports::TREES,
     adk::EVAL_SET,
     adk::SESSION,
     chat::REPLIES,

@@ -1,6 +1,7 @@
 //! OpenAI's Responses: flat lists of items, as requests, sessions and `to_input_list()` of the Agents SDK have them; replies,
 //! logs and streams.
 
+mod event_log;
 mod log;
 
 use m3_trajectory::json::Json;
@@ -21,14 +22,16 @@ use crate::usage::Usage;
 /// Replies, logs and streams, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {
     name: "openai-responses",
-    title: "OpenAI Responses: replies, logs and streams",
+    title: "OpenAI Responses: replies, logs and streams; events of Realtime",
     recognizes: |head| match head.shape {
         Shape::Events => head
             .values
             .iter()
             .any(|event| event.text("type").is_some_and(|kind| kind.starts_with("response."))),
         _ => head.any(|value| {
-            is_reply(value) || is_exchange(value) && value.member("response").is_some_and(is_reply)
+            is_reply(value)
+                || event_log::is_event(value)
+                || is_exchange(value) && value.member("response").is_some_and(is_reply)
         }),
     },
     read,
@@ -60,6 +63,10 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if input.head.shape == Shape::Events {
         let events = events(input, sink)?.into_iter().map(|event| event.data).collect::<Vec<_>>();
         return sink.trace(None, stream(&events).finish());
+    }
+    if input.head.any(event_log::is_event) {
+        let events = input.list(sink)?;
+        return sink.trace(None, event_log::read_events(&events).finish());
     }
     if input.head.any(is_exchange) {
         return log::read(input, sink);

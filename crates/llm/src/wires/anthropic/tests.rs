@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Anthropic;
 use crate::wires::tests::{call, names_of};
 use crate::wires::{ReplyError, Wire as _};
-use crate::{Arguments, Reply, StopReason, Usage};
+use crate::{Arguments, Reply, ReplyCall, StopReason, Usage};
 
 fn read(body: &Value) -> Reply {
     Anthropic.reply(200, body.to_string().as_bytes()).unwrap()
@@ -52,6 +52,7 @@ fn sloppy_blocks_are_read_and_noted() {
         bad.arguments = Arguments::Malformed(text.to_owned());
         bad
     };
+    let absent = || ReplyCall { arguments: Arguments::Absent, ..call("x", "f", json!({})) };
     for (content, text, calls, oddities) in [
         (json!("plain"), "plain", vec![], vec!["a string instead of blocks"]),
         (json!({"type": "text", "text": "a"}), "a", vec![], vec!["one block instead"]),
@@ -65,7 +66,7 @@ fn sloppy_blocks_are_read_and_noted() {
             vec![call("x", "f", json!({"a": 1}))],
             vec!["a string instead of an object"],
         ),
-        (used(json!("")), "", vec![malformed("")], vec!["empty; they were kept"]),
+        (used(json!("")), "", vec![absent()], vec!["had no arguments"]),
         (used(json!([1])), "", vec![malformed("[1]")], vec!["no JSON object"]),
         (
             json!([{"type": "tool_use", "name": "f", "input": {}}]),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::OpenAi;
 use crate::wires::tests::{call, names_of};
 use crate::wires::{ReplyError, Wire as _};
-use crate::{Arguments, Reply, StopReason, Usage};
+use crate::{Arguments, Reply, ReplyCall, StopReason, Usage};
 
 fn read(body: &Value) -> Reply {
     OpenAi.reply(200, body.to_string().as_bytes()).unwrap()
@@ -97,6 +97,7 @@ fn sloppy_calls_are_read_and_what_is_no_object_stays_text() {
         bad.arguments = Arguments::Malformed(text.to_owned());
         bad
     };
+    let absent = || ReplyCall { arguments: Arguments::Absent, ..call("x", "f", json!({})) };
     let with = |arguments: Value| json!([{"id": "x", "type": "function", "function": {"name": "f", "arguments": arguments}}]);
     for (calls, expected, oddities) in [
         (json!([{"id": "x", "function": function}]), vec![good("x")], vec!["no `type`"]),
@@ -122,11 +123,11 @@ fn sloppy_calls_are_read_and_what_is_no_object_stays_text() {
         ),
         (with(json!({"a": 1})), vec![good("x")], vec!["an object instead of a string"]),
         (with(json!("\"{\\\"a\\\":1}\"")), vec![good("x")], vec!["encoded twice"]),
-        (with(json!("")), vec![bad("")], vec!["empty; they were kept"]),
+        (with(json!("")), vec![absent()], vec!["had no arguments"]),
         (with(json!("{\"a\":")), vec![bad("{\"a\":")], vec!["cut off; they were kept"]),
         (with(json!("a=1")), vec![bad("a=1")], vec!["not JSON"]),
         (with(json!([1])), vec![bad("[1]")], vec!["no JSON object"]),
-        (with(Value::Null), vec![bad("")], vec!["missing; they were kept"]),
+        (with(Value::Null), vec![absent()], vec!["had no arguments"]),
     ] {
         let reply = read_message(&json!({"content": null, "tool_calls": calls}), "tool_calls");
         assert_eq!(reply.calls, expected, "{calls}");
@@ -139,12 +140,7 @@ fn sloppy_calls_are_read_and_what_is_no_object_stays_text() {
     names_of(&reply.oddities, &["`function_call`"]);
     let reply = read_message(&json!({"content": "a", "tool_calls": [null, 1, "x"]}), "stop");
     assert_eq!(reply.calls.len(), 3);
-    assert!(
-        reply
-            .calls
-            .iter()
-            .all(|call| call.name.is_empty() && call.arguments == Arguments::Malformed(String::new()))
-    );
+    assert!(reply.calls.iter().all(|call| call.name.is_empty() && call.arguments == Arguments::Absent));
 }
 
 #[test]

@@ -1,0 +1,217 @@
+//! Histories of `OpenHands` before its SDK: events that are actions or observations. Events of the SDK have types, and are
+//! read as events of any dialect.
+
+use std::collections::HashMap;
+
+use m3_trajectory::json::Json;
+
+use super::Format;
+use crate::arguments::{arguments, tool};
+use crate::call_shapes::call;
+use crate::content::Content;
+use crate::conversation::Conversation;
+use crate::fields::{Fields, members};
+use crate::input::{At, Input, ReadError, Sink};
+use crate::outcome::Outcome;
+use crate::trace::TracedCall;
+
+/// The format of histories, recognized by actions with arguments and observations.
+pub(super) const HISTORY: Format = Format {
+    name: "openhands",
+    title: "OpenHands: histories of actions and observations",
+    recognizes: |head| head.any(|record| is_event(record) || history(record).is_some()),
+    read,
+};
+
+/// Actions of an agent that are no calls: what it says, and what it does with itself.
+const SILENT: [&str; 6] = ["change_agent_state", "message", "null", "recall", "system", "think"];
+
+/// Members of an action that are about it, and no arguments.
+const ABOUT: [&str; 8] = [
+    "blocking",
+    "confirmation_state",
+    "hidden",
+    "is_confirmed",
+    "is_input",
+    "security_risk",
+    "task_completed",
+    "thought",
+];
+
+fn is_event(record: &Json) -> bool {
+    let is_action = record.text("action").is_some() && matches!(record.member("args"), Some(Json::Object(_)));
+    is_action && record.text("source").is_some()
+        || record.text("observation").is_some() && record.has("extras")
+}
+
+/// The events of an instance of a benchmark; old histories have pairs of them.
+fn history(record: &Json) -> Option<Vec<&Json>> {
+    let events: Vec<&Json> = record
+        .list("history")
+        .iter()
+        .flat_map(|item| match item {
+            Json::Array(pair) => pair.as_slice(),
+            one => std::slice::from_ref(one),
+        })
+        .collect();
+    events.iter().any(|event| is_event(event)).then_some(events)
+}
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    if !input.head.any(|record| history(record).is_some()) {
+        return input.conversations(sink, |sink, at, value| {
+            let events = match value {
+                Json::Array(items) => items.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            give(sink, at, value, &events.iter().collect::<Vec<_>>())
+        });
+    }
+    input.records(sink, |sink, at, value| match history(value) {
+        Some(events) => give(sink, at, value, &events),
+        None => {
+            crate::lost::leave_out(sink, at.line, value, "a record without a history is left out");
+            Ok(())
+        }
+    })
+}
+
+fn give(sink: &mut dyn Sink, at: At, record: &Json, events: &[&Json]) -> Result<(), ReadError> {
+    let mut it = Conversation::default();
+    let mut reading = History::default();
+    for event in events {
+        reading.event(&mut it, event);
+    }
+    if !it.has_question()
+        && let Some(text) = record.text("instruction")
+    {
+        it.user(Content::of_text(text));
+    }
+    it.id = at.id(record.id("instance_id").or_else(|| record.id("id")));
+    sink.trace(at.line, it.finish())
+}
+
+/// A history that is being read.
+#[derive(Default)]
+struct History {
+    /// The ids of calls by those of the events that made them.
+    causes: HashMap<String, String>,
+}
+
+impl History {
+    fn event(&mut self, it: &mut Conversation, event: &Json) {
+        it.at(event.member("timestamp").and_then(crate::time::time));
+        let is_user = event.says("source", "user");
+        match event.text("action") {
+            Some("message") => {
+                let args = event.member("args").unwrap_or(event);
+                let text = args.text("content").or_else(|| event.text("message")).unwrap_or_default();
+                if is_user {
+                    it.user(Content::of_text(text));
+                } else {
+                    it.end_reply();
+                    it.reply(None);
+                    it.say(text);
+                }
+            }
+            Some(action) if !is_user => self.action(it, event, action),
+            Some(_) => {}
+            None if event.text("observation").is_some() => self.observation(it, event),
+            None => {}
+        }
+    }
+
+    /// Adds the call of an action: as the model wrote it, else as the program ran it.
+    fn action(&mut self, it: &mut Conversation, event: &Json, action: &str) {
+        let written = written(event);
+        let args = event.member("args").unwrap_or(&Json::Null);
+        if action == "finish" {
+            let answer = args.first(&["final_thought", "thought", "message"]).and_then(Json::as_str);
+            it.end_reply();
+            it.reply(None);
+            it.say(answer.unwrap_or_default());
+            return;
+        }
+        if written.is_none() && SILENT.contains(&action) {
+            return;
+        }
+        let metadata = event.member("tool_call_metadata").unwrap_or(&Json::Null);
+        it.reply(metadata.below(&["model_response", "id"]).and_then(Json::as_str));
+        let mut own = written.unwrap_or_else(|| own_call(action, args));
+        let cause = event.id("id");
+        own.id = own.id.or_else(|| metadata.id("tool_call_id")).or_else(|| cause.clone());
+        self.causes.extend(cause.zip(own.id.clone()));
+        it.call(own);
+    }
+
+    fn observation(&self, it: &mut Conversation, event: &Json) {
+        let own = event.member("tool_call_metadata").and_then(|metadata| metadata.id("tool_call_id"));
+        let caused = || event.id("cause").and_then(|cause| self.causes.get(&cause).cloned());
+        let Some(id) = own.or_else(caused) else { return };
+        if !it.has_call(&id) {
+            return;
+        }
+        let code = event.below(&["extras", "metadata", "exit_code"]).and_then(crate::fields::number);
+        let is_error = event.says("observation", "error") || code.is_some_and(|code| code > 0.0);
+        let result = event.member("content").map(crate::content::result_of);
+        it.result(Outcome { id: Some(id), result, is_error, ..Outcome::default() });
+    }
+}
+
+/// The call among those of the reply that an action belongs to.
+fn written(event: &Json) -> Option<TracedCall> {
+    let metadata = event.member("tool_call_metadata")?;
+    let id = metadata.id("tool_call_id");
+    let choices = metadata.below(&["model_response", "choices"]).map(Json::items).unwrap_or_default();
+    let calls =
+        choices.iter().filter_map(|choice| choice.member("message")).flat_map(|it| it.list("tool_calls"));
+    let call = calls.filter_map(call).find(|call| call.id == id);
+    call.or_else(|| {
+        let name = metadata.text("function_name")?;
+        let args = event.member("args").unwrap_or(&Json::Null);
+        Some(TracedCall { id, ..own_call(name, args) })
+    })
+}
+
+/// The call of an action, from what the program ran: of a tool of MCP, its name and arguments.
+fn own_call(action: &str, args: &Json) -> TracedCall {
+    if let (Some(name), Some(inner)) = (args.text("name"), args.member("arguments")) {
+        return TracedCall {
+            tool: tool(None, name),
+            arguments: arguments(Some(inner)),
+            ..TracedCall::default()
+        };
+    }
+    let own = members(args).iter().filter(|(key, value)| !ABOUT.contains(&&**key) && *value != Json::Null);
+    let own = Json::Object(own.cloned().collect());
+    TracedCall { tool: tool(None, action), arguments: Some(own), ..TracedCall::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, shown};
+
+    /// The members of events are those of OpenHands 0.9 (`event_to_dict`), and of its later `tool_call_metadata`.
+    #[test]
+    fn actions_are_calls_and_observations_their_results() {
+        let events = r#"[{"id": 0, "source": "user", "action": "message", "args": {"content": "Q?"}},
+            {"id": 1, "source": "agent", "action": "run", "args": {"command": "ls", "thought": "t", "hidden": false}},
+            {"id": 2, "source": "agent", "observation": "run", "content": "a", "cause": 1, "extras": {"metadata": {"exit_code": 1}}},
+            {"id": 3, "source": "agent", "action": "call_tool_mcp", "args": {"name": "x"}, "tool_call_metadata":
+                {"function_name": "f", "tool_call_id": "c", "model_response": {"id": "r", "choices": [{"message": {"tool_calls":
+                [{"id": "c", "function": {"name": "f", "arguments": "{\"b\":1}"}}]}}]}}},
+            {"id": 4, "source": "agent", "observation": "mcp", "content": "B", "extras": {}, "tool_call_metadata": {"tool_call_id": "c"}},
+            {"id": 5, "source": "agent", "action": "finish", "args": {"final_thought": "Done."}}]"#;
+        let instance = format!(r#"{{"instance_id": "i", "history": {events}}}"#).replace('\n', "");
+        for (name, text) in
+            [("a.json", events.to_owned()), ("output.jsonl", format!("{instance}\n{instance}"))]
+        {
+            let (format, kept) = read_text(name, &text).unwrap();
+            let trace = &kept.traces[0];
+            assert_eq!(format, "openhands");
+            assert_eq!(shown(trace), [r#"run({"command":"ls"})=a!"#, r#"f({"b":1})=B"#]);
+            assert_eq!(trace.final_reply.as_deref(), Some("Done."));
+            assert!(trace.question.is_some() && kept.traces.len() == name.len() / 6);
+        }
+    }
+}
