@@ -51,7 +51,7 @@ const RESULTS: &[&str] = &[
 const NAMES: &[&str] = &["name", "toolname", "functionname", "tool", "function", "action"];
 
 /// Members with the arguments.
-const ARGUMENTS: &[&str] = &[
+pub(crate) const ARGUMENTS: &[&str] = &[
     "arguments",
     "args",
     "input",
@@ -61,6 +61,7 @@ const ARGUMENTS: &[&str] = &[
     "toolinput",
     "toolargs",
     "toolarguments",
+    "inputparameters",
 ];
 
 /// Members that a call, or the value of a result, stands in.
@@ -76,12 +77,12 @@ const RETURNED: &[&str] = &["result", "output", "content", "response", "returnva
 const DEPTH: usize = 4;
 
 /// A name without case and punctuation: `tool_calls`, `toolCalls` and `tool-calls` are the same.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// The first member with one of these plain names, in their order; null counts as missing.
-fn pick<'j>(value: &'j Json, names: &[&str]) -> Option<&'j Json> {
+pub(crate) fn pick<'j>(value: &'j Json, names: &[&str]) -> Option<&'j Json> {
     let with_name = |name: &&str| {
         let mut all = members(value).iter();
         all.find(|(key, value)| *value != Json::Null && plain(key) == **name).map(|(_, value)| value)

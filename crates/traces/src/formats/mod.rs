@@ -9,6 +9,7 @@ mod chat;
 mod claude_code;
 mod codex;
 mod dialects;
+mod expected;
 mod gemini;
 mod inspect;
 mod langchain;
@@ -25,6 +26,7 @@ mod training;
 mod vercel;
 
 pub(crate) use dialects::TEXTS;
+pub(crate) use expected::NAME as EXPECTED_CALLS;
 
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
@@ -89,6 +91,8 @@ pub const FORMATS: &[Format] = &[
     vercel::UI_MESSAGES,
     vercel::MESSAGES,
     anthropic::MESSAGES,
+    // Their members are named like those of messages, and they have no roles.
+    expected::CALLS,
     dialects::MESSAGES,
     // Messages are better than the text that was rendered from them.
     training::RENDERED,
