@@ -74,8 +74,8 @@ const TOOLS: &[&str] = &[
     "trajectory",
 ];
 
-/// Names that hold calls only if their values do.
-const MAYBE: &[&str] = &["actions", "plan", "sequence", "steps", "trajectory"];
+/// Nouns that name calls only if their values are calls; they may as well name prose.
+const MAYBE: &[&str] = &["action", "actions", "steps", "trajectory"];
 
 /// Nouns for one call, whose arguments stand in a member of their own.
 const ONE: &[&str] = &["action", "call", "function", "functionname", "tool", "toolname"];
@@ -211,20 +211,25 @@ impl<'j> CallsMember<'j> {
     fn new(record: &'j Json, key: &'j str, value: &'j Json) -> Option<Self> {
         let name = plain(key);
         let member = |whose, is_one, is_named| Some(Self { key, value, whose, is_one, is_named });
+        let maybe = |whose| {
+            let are_calls = CallsReading::new(value).are_whole();
+            (are_calls || is_empty(value)).then(|| member(whose, false, are_calls)).flatten()
+        };
         for (words, whose) in [(EXPECTED, Whose::Expected), (MADE, Whose::Made)] {
-            if let Some(noun) = words.iter().find_map(|word| noun_beside(&name, word)) {
-                return member(whose, ONE.contains(&noun), true);
-            }
-            // `{"expected": [{"name": .., "arguments": ..}]}`
-            if ALONE.contains(&&*name) && words.contains(&&*name) && CallsReading::new(value).are_whole() {
-                return member(whose, false, true);
+            match words.iter().find_map(|word| noun_beside(&name, word)) {
+                Some(noun) if MAYBE.contains(&noun) => return maybe(whose),
+                Some(noun) => return member(whose, ONE.contains(&noun), true),
+                // `{"expected": [{"name": .., "arguments": ..}]}`
+                None if ALONE.contains(&&*name) && words.contains(&&*name) && holds_whole_calls(value) => {
+                    return member(whose, false, true);
+                }
+                None => {}
             }
         }
         match () {
             () if CALLS.contains(&&*name) => member(Whose::Unsaid, false, true),
-            () if MAYBE.contains(&&*name) && CallsReading::new(value).are_whole() => {
-                member(Whose::Unsaid, false, true)
-            }
+            // An event has one `action`, a task has several.
+            () if MAYBE.contains(&&*name) && !ONE.contains(&&*name) => maybe(Whose::Unsaid),
             () if is_name_of_one(record, &name, value) => {
                 member(Whose::Unsaid, true, has_any(record, IDS) || has_any(record, QUESTIONS))
             }
