@@ -57,7 +57,7 @@ fn own(path: &Path, converter: &mut Converter<'_, '_>) -> Result<bool, SourceErr
     };
     for index in 0..file.len() {
         let mut trajectory = file.read(index)?;
-        trajectory.id = converter.unique(trajectory.id);
+        trajectory.id = converter.unique(&trajectory.id);
         converter.output.trajectory(None, &trajectory)?;
     }
     Ok(true)

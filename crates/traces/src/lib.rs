@@ -201,12 +201,12 @@ impl Converter<'_, '_> {
     }
 
     /// The id of the next trajectory. Files of a folder may be runs of the same tasks, which nobody can tell apart by then.
-    fn unique(&mut self, id: String) -> String {
-        let unique = self.ids.unique(id.clone());
+    fn unique(&mut self, id: &str) -> String {
+        let unique = self.ids.unique(id.to_owned());
         if unique != id && self.file.is_some() {
             let message = format!(
                 "the id `{}` stands in another file too; this one is `{}`",
-                shortened(&id, 100),
+                shortened(id, 100),
                 shortened(&unique, 100)
             );
             self.problem(Severity::Warning, None, &message);
@@ -241,7 +241,7 @@ impl Sink for Converter<'_, '_> {
             self.problem(Severity::Warning, line, HAS_REFERENCES);
         }
         trace.leave_out_agents();
-        let id = self.unique(trace.id.clone().unwrap_or_else(|| self.stem.clone()));
+        let id = self.unique(&trace.id.clone().unwrap_or_else(|| self.stem.clone()));
         let trajectory = trace.into_trajectory(id, self.format);
         Ok(self.output.trajectory(line.filter(|_| self.file.is_none()), &trajectory)?)
     }

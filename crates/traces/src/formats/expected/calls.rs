@@ -127,9 +127,10 @@ impl CallsReading {
     }
 
     fn add(&mut self, call: TracedCall) {
-        match is_name(&call.tool) {
-            true => self.steps.push(vec![call]),
-            false => self.unread += 1,
+        if is_name(&call.tool) {
+            self.steps.push(vec![call]);
+        } else {
+            self.unread += 1;
         }
     }
 

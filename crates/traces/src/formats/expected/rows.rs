@@ -34,25 +34,18 @@ impl Rows {
         // Beside calls that should be made, others are those of a model.
         let unsaid = || all.iter().find(|member| member.whose == Whose::Unsaid && expected.is_some());
         let made = all.iter().find(|member| member.whose == Whose::Made).or_else(unsaid);
-        let mut trace = match made.or(Some(&first)).and_then(|member| read(sink, at, record, *member)) {
-            Some(trace) => trace,
-            None => return Ok(()),
-        };
+        let Some(mut trace) = read(sink, at, record, *made.unwrap_or(&first)) else { return Ok(()) };
         if let (Some(expected), true) = (expected, made.is_some()) {
             let Some(reference) = read(sink, at, record, *expected) else { return Ok(()) };
             trace.reference = Some(Box::new(reference));
         }
-        match (&trace.id, first.is_one) {
-            (Some(id), true) => {
-                let id = id.clone();
-                self.join(id, (at, trace, step(record)));
-                Ok(())
-            }
-            _ => {
-                trace.id = at.id(trace.id);
-                sink.trace(at.line, trace)
-            }
+        if let (Some(id), true) = (&trace.id, first.is_one) {
+            let id = id.clone();
+            self.join(id, (at, trace, step(record)));
+            return Ok(());
         }
+        trace.id = at.id(trace.id);
+        sink.trace(at.line, trace)
     }
 
     /// Adds a row with one call to the task with its id.
