@@ -116,12 +116,7 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     let asking = args.scoring.ask().open(&inputs, printer)?;
     let mut scoring = args.scoring.open(&[], common, printer)?;
     check_ids(&args.id, &scoring)?;
-    if let Some(next) = args.scoring.predictions().further().first() {
-        let (shown, next) = (args.scoring.predictions().as_path().display(), next.display());
-        printer.note(&format!(
-            "shows `{shown}` alone; of the other repetitions name the file, such as `{next}`"
-        ));
-    }
+    args.scoring.predictions().say_further(printer);
     let asked = asking.map(|asking| scoring.ask(&asking)).transpose()?;
     let (trajectories, mut findings, set) = score(&mut scoring)?;
     if page.is_some() {

@@ -1,7 +1,7 @@
 //! The command `m3 show`: shows one trajectory.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use m3_images::task_image::{image_folders, locate};
@@ -15,7 +15,7 @@ use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
 
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::nearest;
-use crate::cli::common::input;
+use crate::cli::common::input::{self, PredictionsArg};
 use crate::cli::common::output::Output;
 use crate::cli::common::printer::Printer;
 use crate::cli::common::results::write_json;
@@ -24,9 +24,9 @@ use crate::cli::common::results::write_json;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ShowArgs {
-    /// Predictions or references: JSON, JSON Lines, either with gzip; a trace of another program (docs/import.md); `-` for
-    /// standard input
-    predictions: PathBuf,
+    /// Predictions or references: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
+    /// (docs/import.md), or a folder of traces; `-` for standard input
+    predictions: PredictionsArg,
     /// The trajectory to show; without it, a file of several is listed
     #[arg(long, value_name = "ID")]
     id: Option<String>,
@@ -84,7 +84,7 @@ const LONGEST_ID: usize = 100;
 
 /// Shows one trajectory of a file, or lists them.
 pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
-    let file = input::open_predicted(&args.predictions, printer)?;
+    let file = input::open_predicted(args.predictions.only_path(printer), printer)?;
     let all = entries(&file)?;
     if args.lists(&all) {
         return args.list(&file, &all, printer);
@@ -96,7 +96,7 @@ pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
         return output.commit();
     }
     let options = ShowOptions { images: args.images, dialogue: args.dialogue };
-    let shown = ShownTrajectory::new(&trajectory, options, |image| size(image, &args.predictions));
+    let shown = ShownTrajectory::new(&trajectory, options, |image| size(image, args.predictions.as_path()));
     let (columns, is_styled) = (args.columns(), output.is_styled());
     let written = match args.format {
         FormatArg::Markdown => shown.write_markdown(&mut output),

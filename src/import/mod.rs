@@ -12,7 +12,6 @@ mod media;
 mod offered;
 mod report;
 mod spool;
-mod walk;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -20,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 pub use ids::IdTemplate;
 use m3_support::files::is_plain;
+pub use m3_traces::{FileToImport, walk};
 use m3_traces::{Format, ReadError, Sink, Trace, TraceKind, recognize, recognize_among};
 use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::Vocabulary;
@@ -28,7 +28,6 @@ pub use media::MediaFolder;
 pub use offered::OfferedTools;
 pub use report::{FileImport, ImportReport, NoteReport};
 pub use spool::{Role, Spool, SpoolReader, SpooledTrajectory};
-pub use walk::{FileToImport, walk};
 
 /// What to do with the calls of agents that a call has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -52,6 +52,7 @@ mod pipeline;
 mod places;
 mod privacy;
 mod properties;
+mod recipes;
 mod record;
 mod repeats;
 mod review;

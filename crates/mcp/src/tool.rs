@@ -36,7 +36,7 @@ impl Tool {
 /// name may have more of them, a server's name has no slash.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ToolName {
-    /// The server's name in the configuration.
+    /// The server's name in the configuration; empty if a catalog does not name it.
     pub server: String,
     /// The tool's name on that server.
     pub tool: String,
@@ -54,6 +54,9 @@ impl ToolName {
 
 impl fmt::Display for ToolName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.server.is_empty() {
+            return formatter.write_str(&self.tool);
+        }
         write!(formatter, "{}/{}", self.server, self.tool)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use m3_mcp::arguments::{ArgumentProblem, ArgumentSchema, SchemaError};
 use m3_mcp::{READ_RESOURCE, ToolCatalog, ToolName};
 use m3_trajectory::Call;
+use m3_trajectory::catalog::ToolLookup;
 use serde_json::{Map, Value};
 
 use super::outcome::Outcome;
@@ -14,6 +15,8 @@ use super::outcome::Outcome;
 #[derive(Debug, Clone, Default)]
 pub struct KnownTools {
     tools: HashMap<String, Arc<KnownTool>>,
+    /// Tools of which no server is known: they are those of any server.
+    lookup: ToolLookup,
     /// Servers with a known list of tools.
     servers: HashSet<String>,
     /// Servers whose tools could not be listed.
@@ -91,6 +94,9 @@ impl KnownTools {
     pub fn add(&mut self, catalog: &ToolCatalog) {
         self.servers.extend(catalog.servers.iter().map(|server| server.server.clone()));
         for (name, tool) in catalog.tools() {
+            if name.server.is_empty() {
+                self.lookup.add(&name.tool);
+            }
             self.tools.entry(name.to_string()).or_insert_with(|| {
                 Arc::new(KnownTool {
                     schema: tool.input_schema.clone(),
@@ -107,8 +113,14 @@ impl KnownTools {
         self.silent.insert(server.to_owned());
     }
 
+    /// The tool that a call with this name means.
+    fn tool(&self, name: &str) -> Option<&KnownTool> {
+        let tool = self.tools.get(name).or_else(|| self.tools.get(self.lookup.find(name)?));
+        tool.map(|tool| &**tool)
+    }
+
     pub(super) fn contains(&self, tool: &str) -> bool {
-        self.tools.contains_key(tool)
+        self.tool(tool).is_some()
     }
 
     /// The number of tools.
@@ -121,7 +133,7 @@ impl KnownTools {
     /// known.
     #[must_use]
     pub fn is_read_only(&self, tool: &str) -> Option<bool> {
-        self.tools.get(tool)?.read_only
+        self.tool(tool)?.read_only
     }
 
     /// True if there are no tools.
@@ -169,7 +181,7 @@ impl KnownTools {
         tool: &str,
         arguments: &Map<String, Value>,
     ) -> Option<Vec<ArgumentProblem>> {
-        let known = self.tools.get(tool)?;
+        let known = self.tool(tool)?;
         let Ok(schema) = known.prepared() else { return Some(Vec::new()) };
         let problems = schema.problems(&Value::Object(arguments.clone()));
         Some(problems.unwrap_or_else(|error| {
@@ -180,7 +192,7 @@ impl KnownTools {
 
     /// Notes that arguments of a tool were not checked. Returns whether the tool is known.
     pub(super) fn note_unchecked(&self, tool: &str, reason: &str) -> bool {
-        let known = self.tools.get(tool);
+        let known = self.tool(tool);
         if let Some(tool) = known {
             tool.unchecked.get_or_init(|| SchemaError { reason: reason.to_owned() });
         }

@@ -54,7 +54,7 @@ const RESULTS: &[&str] = &[
 const NAMES: &[&str] = &["name", "toolname", "functionname", "tool", "function", "action"];
 
 /// Members with the arguments.
-const ARGUMENTS: &[&str] = &[
+pub(crate) const ARGUMENTS: &[&str] = &[
     "arguments",
     "args",
     "input",
@@ -87,7 +87,7 @@ pub(crate) fn plain(name: &str) -> String {
 }
 
 /// The first member with one of these plain names, in their order; null counts as missing.
-fn pick<'j>(value: &'j Json, names: &[&str]) -> Option<&'j Json> {
+pub(crate) fn pick<'j>(value: &'j Json, names: &[&str]) -> Option<&'j Json> {
     let with_name = |name: &&str| {
         let mut all = members(value).iter();
         all.find(|(key, value)| *value != Json::Null && plain(key) == **name).map(|(_, value)| value)

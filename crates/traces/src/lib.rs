@@ -22,7 +22,9 @@ mod envelope;
 mod events;
 mod export;
 mod fields;
+mod folder;
 mod formats;
+mod gateways;
 mod groups;
 mod head;
 mod ids;
@@ -47,6 +49,7 @@ mod unknown;
 mod usage;
 mod values;
 mod waiting;
+mod walk;
 
 pub use content::{Content, Media, MediaPlace, Part, decode, encode};
 pub use export::{Exporter, SpanIds, TARGETS, Target};
@@ -56,10 +59,12 @@ pub use sink::{ReadError, Sink};
 pub use trace::{IMPORT_SCHEMA, Notes, RunCost, Trace, TraceKind, TracedCall};
 pub use unknown::why_unknown;
 pub use usage::Usage;
+pub use walk::{FileToImport, walk};
 
 use envelope::Envelope;
 use head::Head;
 use input::Input;
+use m3_support::text::shortened;
 use m3_trajectory::Source;
 use m3_trajectory::SourceError;
 use m3_trajectory::format::{Format as FileFormat, Output, ReadFormat, Start};
@@ -120,7 +125,8 @@ impl RecognizedFile<'_> {
         let input = Input::new(self.source, &self.head);
         let (mut held, mut has_calls) = (Vec::new(), false);
         // Trajectories without calls wait until it is known whether the file has some that were not read.
-        let wait = |sink: &mut dyn Sink, line: Option<u64>, trace: Trace| {
+        let wait = |sink: &mut dyn Sink, line: Option<u64>, mut trace: Trace| {
+            gateways::unwrap(&mut trace);
             has_calls |= lost::has_calls(&trace);
             held.push((line, trace));
             let is_over = has_calls || input.is_checked() || held.len() > HELD;
@@ -149,43 +155,98 @@ pub const TRACES: &[FileFormat] = &[FileFormat {
     read: ReadFormat::Converted(convert),
 }];
 
-/// Whether a file is a trace of another program, and does not hold m3's own trajectories.
+/// Whether a file is a trace of another program, or a folder that may hold some, and does not hold m3's own trajectories.
 fn is_trace(start: &Start<'_>) -> bool {
-    !head::is_own(start.bytes) && recognize(start.source).is_ok_and(|format| format.is_some())
+    start.source.is_folder()
+        || !head::is_own(start.bytes) && recognize(start.source).is_ok_and(|format| format.is_some())
 }
 
-/// Writes the trajectories of a file with their ids.
+/// Writes the trajectories of a file, or of all files in a folder, with their ids.
 fn convert(source: &Source, output: &mut Output<'_>) -> Result<(), SourceError> {
-    let Ok(Some(recognized)) = recognize(source) else { return Ok(()) };
-    let format = recognized.format;
-    let mut converter = Converter { output, format, ids: Ids::default(), stem: stem(source.name()) };
-    match recognized.read(&mut converter) {
-        Ok(()) => Ok(()),
-        Err(ReadError::Source(error)) => Err(error),
-        Err(error) => {
-            output.problem(Severity::Error, Place::default(), &format!("{error} ({})", format.title));
-            Ok(())
-        }
+    let mut converter =
+        Converter { output, format: "", ids: Ids::default(), stem: String::new(), file: None };
+    if source.is_folder() {
+        return folder::convert(source, &mut converter);
     }
+    converter.convert(source).map(|_| ())
 }
 
 /// Passes the traces on to a file of trajectories.
 struct Converter<'c, 'o> {
     output: &'c mut Output<'o>,
-    format: &'static Format,
+    format: &'static str,
     ids: Ids,
     stem: String,
+    /// The file in a folder that is read, for messages.
+    file: Option<String>,
 }
+
+impl Converter<'_, '_> {
+    /// Writes the trajectories of a file; returns whether it has any of the formats.
+    fn convert(&mut self, source: &Source) -> Result<bool, SourceError> {
+        let Ok(Some(recognized)) = recognize(source) else { return Ok(false) };
+        self.format = recognized.format.name;
+        self.stem = stem(source.name());
+        if self.format == formats::EXPECTED_CALLS {
+            self.problem(Severity::Note, None, CALLS_OF_OTHERS);
+        }
+        match recognized.read(self) {
+            Ok(()) => {}
+            Err(ReadError::Source(error)) => return Err(error),
+            Err(error) => {
+                self.problem(Severity::Error, None, &format!("{error} ({})", recognized.format.title));
+            }
+        }
+        Ok(true)
+    }
+
+    /// The id of the next trajectory. Files of a folder may be runs of the same tasks, which nobody can tell apart by then.
+    fn unique(&mut self, id: &str) -> String {
+        let unique = self.ids.unique(id.to_owned());
+        if unique != id && self.file.is_some() {
+            let message = format!(
+                "the id `{}` stands in another file too; this one is `{}`",
+                shortened(id, 100),
+                shortened(&unique, 100)
+            );
+            self.problem(Severity::Warning, None, &message);
+        }
+        unique
+    }
+
+    fn problem(&mut self, severity: Severity, line: Option<u64>, message: &str) {
+        let place = Place { line, ..Place::default() };
+        match &self.file {
+            // The line is one of the file, not of the folder.
+            Some(file) => {
+                let line = line.map_or_else(String::new, |line| format!(":{line}"));
+                self.output.problem(severity, Place::default(), &format!("{file}{line}: {message}"));
+            }
+            None => self.output.problem(severity, place, message),
+        }
+    }
+}
+
+/// The note on a file that holds calls as teams write them down.
+const CALLS_OF_OTHERS: &str = "tasks with calls in another program's shape, which are read as trajectories; `m3 import --as \
+    references FILE -o references.json` writes them as m3's references";
+
+/// The warning about a file that has the calls of a model and those that should be made.
+const HAS_REFERENCES: &str = "the calls that should be made stand beside those of a model, which are read; `m3 import --as \
+    references FILE -o references.json` writes the others";
 
 impl Sink for Converter<'_, '_> {
     fn trace(&mut self, line: Option<u64>, mut trace: Trace) -> Result<(), ReadError> {
+        if trace.reference.is_some() && self.format == formats::EXPECTED_CALLS {
+            self.problem(Severity::Warning, line, HAS_REFERENCES);
+        }
         trace.leave_out_agents();
-        let id = self.ids.unique(trace.id.clone().unwrap_or_else(|| self.stem.clone()));
-        let trajectory = trace.into_trajectory(id, self.format.name);
-        Ok(self.output.trajectory(line, &trajectory)?)
+        let id = self.unique(&trace.id.clone().unwrap_or_else(|| self.stem.clone()));
+        let trajectory = trace.into_trajectory(id, self.format);
+        Ok(self.output.trajectory(line.filter(|_| self.file.is_none()), &trajectory)?)
     }
 
     fn warn(&mut self, line: Option<u64>, message: &str) {
-        self.output.problem(Severity::Warning, Place { line, ..Place::default() }, message);
+        self.problem(Severity::Warning, line, message);
     }
 }

@@ -25,6 +25,12 @@ pub fn why_unknown(source: &Source) -> Result<Option<&'static str>, SourceError>
     if let Some((_, _, reason)) = sign {
         return Ok(Some(reason));
     }
+    let name = source.name().to_ascii_lowercase();
+    if [".csv", ".tsv"].iter().any(|ending| name.trim_end_matches(".gz").ends_with(ending)) {
+        return Ok(Some(
+            "it is a table without a column of calls, such as `expected_tool_calls` or `expected_tools` (docs/import.md)",
+        ));
+    }
     let mut lines =
         start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let has_comma = lines.next().is_some_and(|line| line.starts_with(b"{") && line.ends_with(b"},"));

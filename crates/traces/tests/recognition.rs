@@ -60,6 +60,38 @@ fn check(pairs: &[Pair]) {
 }
 
 #[test]
+fn tasks_with_calls_and_messages_with_calls() {
+    check(&[
+        (
+            "a member of a task, and a member of a message",
+            [
+                (
+                    "expected-calls",
+                    &[1],
+                    r#"[{"id": "a", "question": "q", "tool_calls": [{"name": "f", "args": {}}]}]"#,
+                ),
+                (
+                    "openai-chat-messages",
+                    &[1],
+                    r#"[{"role": "user", "content": "q"}, {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}]"#,
+                ),
+            ],
+        ),
+        (
+            "a question of one text, and of turns",
+            [
+                (
+                    "expected-calls",
+                    &[1],
+                    r#"[{"id": "a", "question": "q", "ground_truth_calls": [{"f": {"a": 1}}]}]"#,
+                ),
+                ("bfcl", &[1], r#"{"id": "a", "ground_truth": [{"f": {"a": [1]}}]}"#),
+            ],
+        ),
+    ]);
+}
+
+#[test]
 fn lists_of_messages_with_parts() {
     check(&[
         (

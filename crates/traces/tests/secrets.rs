@@ -94,6 +94,17 @@ fn check(format: &str, files: &[&str]) {
 }
 
 #[test]
+fn expected_calls() {
+    check(
+        "expected-calls",
+        &[
+            r#"{"id": "a", "question": "q", "system_prompt": "KEY", "metadata": {"x": "KEY"}, "tools": [{"name": "g", "description": "KEY"}], "expected_tool_calls": [{"name": "f", "arguments": {}, "description": "KEY", "reasoning": "KEY"}]}"#,
+            "id,question,api_key,expected_tools\n1,q,KEY,f\n",
+        ],
+    );
+}
+
+#[test]
 fn messages() {
     check(
         "openai-chat-messages",

@@ -71,7 +71,9 @@ pub(super) fn of_bytes(start: &[u8], name: &str) -> Option<String> {
         return None;
     }
     let known = BEGINNINGS.iter().find(|(beginning, _)| start.starts_with(beginning));
-    let table = || is_table(start, name).then_some("a table (CSV)");
+    let table = || {
+        is_table(start, name).then_some("a table (CSV) without a column of calls such as `expected_tools`")
+    };
     let what = known.map(|(_, what)| *what).or_else(table)?;
     Some(format!("this is {what}, and no JSON; {REMEDY}"))
 }

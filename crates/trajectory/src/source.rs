@@ -31,6 +31,8 @@ pub struct Source {
     digest: RefCell<Option<String>>,
     /// Whether the hash is computed while the source is read.
     is_hashed: bool,
+    /// Whether the path is a folder: then the source itself has no bytes.
+    is_folder: bool,
 }
 
 /// A reader from the start of a source; when it reaches the end, the hash is kept.
@@ -112,7 +114,42 @@ impl Source {
             open_file(&name, path, limit)?
         };
         let path = (path != Path::new("-")).then(|| path.to_owned());
-        Ok(Self { file, name, path, position: Cell::default(), digest: RefCell::default(), is_hashed: true })
+        let (position, digest) = (Cell::default(), RefCell::default());
+        Ok(Self { file, name, path, position, digest, is_hashed: true, is_folder: false })
+    }
+
+    /// Opens `path` like [`Source::open`], or a folder: one of a run stands for its `predictions.json`, any other is a source
+    /// without bytes whose files a format may read.
+    ///
+    /// # Errors
+    /// [`SourceError`], which names the file.
+    pub fn open_with_folders(path: &Path) -> Result<Self, SourceError> {
+        if path == Path::new("-") || !path.is_dir() {
+            return Self::open(path);
+        }
+        let predictions = path.join("predictions.json");
+        if predictions.is_file() {
+            return Self::open(&predictions);
+        }
+        let name = visible(&path.display().to_string(), false).into_owned();
+        let file = unnamed().map_err(|cause| SourceError::Spool { path: name.clone(), cause })?;
+        let (path, position, digest) = (Some(path.to_owned()), Cell::default(), RefCell::default());
+        Ok(Self { file, name, path, position, digest, is_hashed: false, is_folder: true })
+    }
+
+    /// Whether the source is a folder.
+    #[must_use]
+    pub fn is_folder(&self) -> bool {
+        self.is_folder
+    }
+
+    /// Sets the digest of a folder: that of the names and digests of the files that were read.
+    pub fn set_digest_of_files<'f>(&self, files: impl Iterator<Item = (&'f str, &'f str)>) {
+        let mut hasher = Sha256::new();
+        for part in files.flat_map(|(name, digest)| [name, "\0", digest, "\n"]) {
+            hasher.update(part);
+        }
+        self.digest.replace(Some(hexadecimal(&hasher.finalize())));
     }
 
     /// A source of bytes that a program holds, with a name for messages.
@@ -129,6 +166,7 @@ impl Source {
             position: Cell::default(),
             digest: RefCell::default(),
             is_hashed: false,
+            is_folder: false,
         })
     }
 
@@ -165,7 +203,7 @@ impl Source {
     pub fn converted_to(&self, file: File) -> Result<Self, SourceError> {
         let digest = RefCell::new(Some(self.digest()?));
         let (name, path) = (self.name.clone(), self.path.clone());
-        Ok(Self { file, name, path, position: Cell::default(), digest, is_hashed: true })
+        Ok(Self { file, name, path, position: Cell::default(), digest, is_hashed: true, is_folder: false })
     }
 
     /// The SHA-256 of all bytes in hexadecimal, after decompression. The bytes are read for this only if they were

@@ -79,8 +79,8 @@ pub struct Vocabulary {
 /// The meaning of names in predictions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecognizedNames {
-    /// Each name that the references do not have, with the only name that it can stand for. No two names map to the
-    /// same one.
+    /// Each name that the references do not have, with the only name that it can stand for. Two names map to the same one
+    /// only if they are writings of the same server and tool.
     pub mapping: NameMapping,
     /// Names whose meaning is unclear: those with several candidates, of which the first five are listed, and those
     /// whose candidate other names could stand for too.
@@ -184,19 +184,25 @@ pub fn recognize(predicted: &Vocabulary, references: &Vocabulary, catalog: &Voca
     let of_references: BTreeSet<&str> = references.calls.keys().map(String::as_str).collect();
     let mut of_both = Index::new(of_references.union(&catalog).copied());
     let mut of_references = Index::new(of_references.into_iter());
-    let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut matches: BTreeMap<&str, (Way, Vec<&str>)> = BTreeMap::new();
     for name in predicted.calls.keys().filter(|name| !references.has(name)) {
         // A name in the catalog cannot mean another tool of the catalog.
         let index = if catalog.contains(name.as_str()) { &mut of_references } else { &mut of_both };
-        found.extend(index.meet(name).map(|candidates| (name.as_str(), candidates)));
+        matches.extend(index.meet(name).map(|candidates| (name.as_str(), candidates)));
     }
-    let is_free = |candidate: &str| {
-        of_both.claims(candidate) + of_references.claims(candidate) == 1 && !predicted.has(candidate)
+    let is_clear = |way: Way, candidate: &str| match way {
+        Way::AllParts | Way::Unmarked => {
+            !of_both.is_disputed(candidate) && !of_references.is_disputed(candidate)
+        }
+        // By the tool alone, several servers may be meant.
+        Way::ToolOfKnown | Way::ToolOfPredicted => {
+            of_both.claims(candidate) + of_references.claims(candidate) == 1 && !predicted.has(candidate)
+        }
     };
     let mut recognized = RecognizedNames::default();
-    for (name, candidates) in found {
+    for (name, (way, candidates)) in matches {
         match candidates.as_slice() {
-            [only] if is_free(only) => {
+            [only] if is_clear(way, only) => {
                 recognized.mapping.insert(name.to_owned(), (*only).to_owned());
             }
             _ => {
@@ -242,13 +248,32 @@ enum Way {
 /// A way of matching, and the text that matching names have in common.
 type Meeting = (Way, String);
 
-/// Known names by the ways in which they match. Many names may match in one way, so only numbers are kept, not the
-/// pairs.
+/// Known names by the ways in which they match. Many names may match in one way, so the pairs are only counted.
 struct Index<'a> {
     /// The first [`MOST_CANDIDATES`] known names for each way and text.
     known: HashMap<Meeting, Vec<&'a str>>,
-    /// The number of predicted names for each way and text.
-    predicted: HashMap<Meeting, usize>,
+    /// The predicted names for each way and text.
+    predicted: HashMap<Meeting, Claims>,
+}
+
+/// The predicted names that match in one way.
+#[derive(Debug, Default)]
+struct Claims {
+    count: usize,
+    /// The tool that the first name with a server has.
+    tool: Option<String>,
+    /// Whether names put the border between server and tool in different places: `a_b/c` and `a/b_c` are two tools.
+    is_disputed: bool,
+}
+
+impl Claims {
+    fn add(&mut self, name: &str) {
+        self.count += 1;
+        if let Some(tool) = tool_alone(name) {
+            self.is_disputed |= self.tool.as_ref().is_some_and(|known| *known != tool);
+            self.tool.get_or_insert(tool);
+        }
+    }
 }
 
 impl<'a> Index<'a> {
@@ -266,18 +291,30 @@ impl<'a> Index<'a> {
     }
 
     /// The known names that match a predicted one in the surest way that gives any.
-    fn meet(&mut self, name: &str) -> Option<Vec<&'a str>> {
+    fn meet(&mut self, name: &str) -> Option<(Way, Vec<&'a str>)> {
         let mut ways = meetings(name, [Way::ToolOfPredicted, Way::ToolOfKnown]);
         let (candidates, meeting) =
             ways.find_map(|meeting| Some((self.known.get(&meeting)?.clone(), meeting)))?;
-        *self.predicted.entry(meeting).or_default() += 1;
-        Some(candidates)
+        let way = meeting.0;
+        self.predicted.entry(meeting).or_default().add(name);
+        Some((way, candidates))
     }
 
     /// How many predicted names could stand for this known one.
     fn claims(&self, known: &str) -> usize {
+        self.claims_of(known).map(|claims| claims.count).sum()
+    }
+
+    /// Whether the whole names that could stand for this known one are those of different tools.
+    fn is_disputed(&self, known: &str) -> bool {
+        let tools: HashSet<&String> =
+            self.claims_of(known).filter_map(|claims| claims.tool.as_ref()).collect();
+        tools.len() > 1 || self.claims_of(known).any(|claims| claims.is_disputed)
+    }
+
+    fn claims_of(&self, known: &str) -> impl Iterator<Item = &Claims> {
         let ways = meetings(known, [Way::ToolOfKnown, Way::ToolOfPredicted]);
-        ways.filter_map(|meeting| self.predicted.get(&meeting)).sum()
+        ways.filter_map(|meeting| self.predicted.get(&meeting))
     }
 }
 

@@ -15,7 +15,8 @@ use m3_trajectory::{CallForms, Duplicates, OpenError, Problem, Problems, Severit
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::printer::{Printer, Unit};
 
-/// A file of predictions. A folder that contains `predictions.json`, as written by `m3 run`, stands for this file.
+/// A file of predictions. A folder that contains `predictions.json`, as written by `m3 run`, stands for this file; any other
+/// folder for the traces in it.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct PredictionsArg {
     path: PathBuf,
@@ -60,6 +61,22 @@ impl PredictionsArg {
             printer.note(&format!("the predictions of the folder are read from `{}`", self.path.display()));
         }
         &self.path
+    }
+
+    /// The path of the only file that is read.
+    pub(in crate::cli) fn only_path(&self, printer: Printer) -> &Path {
+        self.say_further(printer);
+        self.path(printer)
+    }
+
+    /// Says that the folder of a run has further repetitions, which are not read.
+    pub(in crate::cli) fn say_further(&self, printer: Printer) {
+        if let Some(next) = self.further().first() {
+            let (shown, next) = (self.path.display(), next.display());
+            printer.note(&format!(
+                "shows `{shown}` alone; of the other repetitions name the file, such as `{next}`"
+            ));
+        }
     }
 }
 

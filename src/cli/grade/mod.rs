@@ -25,7 +25,7 @@ use sources::Sources;
 
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::{Signals, interrupted, runtime};
-use crate::cli::common::input;
+use crate::cli::common::input::{self, PredictionsArg};
 use crate::cli::common::llm::{ReplyArgs, said_of_retry};
 use crate::cli::common::output::{Output, refuse_equal};
 use crate::cli::common::printer::{Printer, Unit};
@@ -37,8 +37,9 @@ use crate::report::grade_sheets;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("out", |arg| arg.short(None)))]
 pub(super) struct GradeArgs {
-    /// Predicted trajectories: JSON, JSON Lines, either with gzip; a trace of another program (docs/import.md)
-    predictions: PathBuf,
+    /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
+    /// (docs/import.md), or a folder of traces
+    predictions: PredictionsArg,
     /// Reference trajectories; without them, measures that need a reference are not graded
     references: Option<PathBuf>,
     /// The judges, such as openai:gpt-5,anthropic:claude-opus-4-1 or replay:FILE (docs/models.md)
@@ -157,7 +158,7 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
         );
         return Err(Failure::new(code::INPUT, message));
     }
-    let predictions = input::open_predicted(&args.predictions, printer)?;
+    let predictions = input::open_predicted(args.predictions.only_path(printer), printer)?;
     let mut references =
         args.references.as_deref().map(|path| input::open_predicted(path, printer)).transpose()?;
     if let Some(references) = &mut references {
@@ -198,8 +199,8 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
 impl GradeArgs {
     fn inputs(&self) -> Vec<&Path> {
         let files = [&self.references, &self.labels, &self.tools].map(Option::as_ref);
-        let files = [Some(&self.predictions)].into_iter().chain(files);
-        files.flatten().map(PathBuf::as_path).collect()
+        let files = files.into_iter().flatten().map(PathBuf::as_path);
+        [self.predictions.as_path()].into_iter().chain(files).collect()
     }
 
     /// Opens the output for the graded predictions. Before anything is asked, refuses to overwrite files that are
@@ -228,7 +229,8 @@ impl GradeArgs {
             PathBuf::from(name)
         };
         self.answers.clone().or_else(|| {
-            let path = self.graded.as_ref().filter(|path| is_plain(path)).unwrap_or(&self.predictions);
+            let graded = self.graded.as_deref().filter(|path| is_plain(path));
+            let path = graded.unwrap_or(self.predictions.as_path());
             (path != Path::new("-")).then(|| beside(path))
         })
     }

@@ -114,7 +114,7 @@ impl GradeArgs {
     /// The folders of both files, and the ones above them: the image of a reference may be beside the reference.
     fn image_folders(&self) -> Vec<PathBuf> {
         let mut folders = Vec::new();
-        for file in self.references.iter().chain([&self.predictions]) {
+        for file in self.references.as_deref().into_iter().chain([self.predictions.as_path()]) {
             for folder in image_folders(file) {
                 if !folders.contains(&folder) {
                     folders.push(folder);

@@ -9,13 +9,13 @@ use m3_support::text::counted;
 use m3_traces::Ids;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys, parse};
-use m3_trajectory::tool_names::{NameMapping, Vocabulary, read_names, recognize};
+use m3_trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
 
 use super::{FileContent, ImportArgs};
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::output::Output;
 use crate::cli::common::printer::Printer;
-use crate::cli::common::scoring::tool_names::ToolNamesArg;
+use crate::cli::common::scoring::tool_names::{ToolNamesArg, warn_of_open};
 use crate::import::{FileImport, ImportedFiles, Role, Spool, SpoolReader, SpooledTrajectory};
 
 /// The bytes that are written at once.
@@ -170,7 +170,9 @@ fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<Name
         (ToolNamesArg::Auto, Some(path)) => {
             let mut known = Vocabulary::default();
             Catalog::open(path)?.names().for_each(|name| known.add(name));
-            recognize(tools, &known, &Vocabulary::default()).mapping
+            let RecognizedNames { mapping, ambiguous } = recognize(tools, &known, &Vocabulary::default());
+            warn_of_open(ambiguous, printer);
+            mapping
         }
     };
     let used = names.keys().filter(|name| tools.has(name)).count();

@@ -18,7 +18,7 @@ use crate::cli::common::output::refuse_equal;
 #[command(after_help = EXAMPLES, group(ArgGroup::new("decided_by").args(["llm", "rules_only"]).required(true)))]
 pub(in crate::cli) struct JudgeArgs {
     /// Predictions with their results: files, folders that `m3 run` has written, or traces of other programs
-    /// (docs/import.md)
+    /// (docs/import.md) and folders of them
     #[arg(required = true, value_name = "PRED")]
     pub(super) predictions: Vec<PathBuf>,
     /// The judge, such as openai:gpt-5, or replay:FILE to replay a cassette

@@ -43,7 +43,7 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The files `predictions.json`, `predictions-2.json` and so on of a folder, by their numbers.
+/// The files `predictions.json`, `predictions-2.json` and so on of a folder, by their numbers, or else the folder itself.
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |cause: std::io::Error| {
         let message =
@@ -57,12 +57,9 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
             files.push((repeat, path));
         }
     }
+    // Another folder holds traces, which are read together.
     if files.is_empty() {
-        let message = format!(
-            "`{}` has no predictions.json\nhint: name a folder that `m3 run` has written, or a file of predictions",
-            folder.display()
-        );
-        return Err(Failure::new(code::INPUT, message));
+        files.push((1, folder.to_owned()));
     }
     files.sort();
     Ok(files.into_iter().map(|(_, path)| path).collect())
@@ -183,6 +180,7 @@ mod tests {
         let names: Vec<_> = found.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["predictions.json", "predictions-2.json", "predictions-10.json", "other.json"]);
         assert!(files(&[PathBuf::from("-"), PathBuf::from("-")]).is_err());
-        assert!(files(&[folder.path().join("predictions")]).is_err());
+        let other = folder.path().join("predictions");
+        assert_eq!(files(&[other.clone()]).unwrap(), [other]);
     }
 }

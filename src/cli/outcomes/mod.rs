@@ -17,7 +17,7 @@ use m3_trajectory::{Duplicates, TrajectoryFile};
 use crate::cli::Common;
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::{warn_of_rejected, warn_of_schemas};
-use crate::cli::common::input;
+use crate::cli::common::input::{self, PredictionsArg};
 use crate::cli::common::output::{Output, form};
 use crate::cli::common::printer::{Printer, Unit};
 use crate::cli::common::replay::{Inputs, ReplayArgs};
@@ -29,9 +29,9 @@ use crate::report::{OutcomesGatherer, outcomes_renderer};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group(ArgGroup::new("classified_by").args(["tools", "servers"]).required(true).multiple(true)))]
 pub(in crate::cli) struct OutcomesArgs {
-    /// Predicted trajectories: JSON, JSON Lines, either with gzip; a trace of another program (docs/import.md); `-` for
-    /// standard input
-    predictions: PathBuf,
+    /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
+    /// (docs/import.md), or a folder of traces; `-` for standard input
+    predictions: PredictionsArg,
     /// Catalog of the tools that were offered: names and arguments are judged by it
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
@@ -102,8 +102,8 @@ pub(in crate::cli) fn run(args: &OutcomesArgs, common: &Common, printer: Printer
         warn_of_rejected(catalog, printer);
     }
     let tools = catalog.map(|catalog| Arc::new(KnownTools::new(&catalog)));
-    let file = input::open_with_malformed(&args.predictions, args.duplicates, printer)?;
-    let mut inputs: Vec<&Path> = vec![&args.predictions];
+    let file = input::open_with_malformed(args.predictions.only_path(printer), args.duplicates, printer)?;
+    let mut inputs: Vec<&Path> = vec![args.predictions.as_path()];
     inputs.extend(args.tools.as_deref());
     inputs.extend(args.servers.as_deref());
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?.outliving_its_reader();

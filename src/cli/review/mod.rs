@@ -26,7 +26,7 @@ use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
 use m3_web::Handler;
 
 use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input;
+use crate::cli::common::input::{self, PredictionsArg};
 use crate::cli::common::output::{Output, refuse_equal};
 use crate::cli::common::printer::Printer;
 use crate::cli::common::served_page::serve_page;
@@ -78,7 +78,7 @@ pub(super) struct ReviewArgs {
     summary: bool,
     /// Label pairs of calls of PRED and REF as strong, medium or weak
     #[arg(long, value_name = "PRED")]
-    label: Option<PathBuf>,
+    label: Option<PredictionsArg>,
     /// With --label, label at most this many pairs, from the most alike to the least
     #[arg(long, value_name = "N", default_value_t = 40, requires = "label")]
     sample: usize,
@@ -128,7 +128,7 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     let [file] = input::open_all([&args.references], args.duplicates, printer)?;
     let references = all(&file)?;
     if let Some(predictions) = &args.label {
-        return args.label(predictions, references, &name, printer);
+        return args.label(predictions.only_path(printer), references, &name, printer);
     }
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let rules = Rules::new(catalog.as_ref().map(ToolCatalog::from).as_ref());
@@ -168,9 +168,9 @@ impl ReviewArgs {
     /// Refuses to overwrite files that are read, and people's decisions, which are kept beside the references.
     fn check_written(&self) -> Result<(), Failure> {
         let beside = [store_path(&self.references), preferences_path(&self.references)];
-        let read = [Some(&self.references), self.tools.as_ref(), self.pairs.as_ref(), self.label.as_ref()];
+        let read = [Some(&self.references), self.tools.as_ref(), self.pairs.as_ref()];
         let kept = read.into_iter().flatten().chain(&beside).map(PathBuf::as_path);
-        let mut kept: Vec<&Path> = kept.collect();
+        let mut kept: Vec<&Path> = kept.chain(self.label.as_ref().map(PredictionsArg::as_path)).collect();
         let labels = [self.labels.clone(), lock_path(&self.labels)];
         if self.label.is_some() {
             return refuse_equal(&kept, &labels.each_ref().map(PathBuf::as_path));

@@ -10,7 +10,7 @@ fn files_of_other_programs_are_called_by_their_name() {
     let folder = Folder::new();
     for (name, content, what) in [
         ("log.eval", b"PK\x03\x04\x14\0\0\0".as_slice(), "a zip archive, as Inspect's `.eval` logs are"),
-        ("calls.csv", b"id,step,tool\na,1,crop\n", "a table (CSV)"),
+        ("calls.csv", b"id,step,city\na,1,Bern\n", "a table (CSV)"),
         ("calls.txt", b"id\tstep\na\t1\n", "a table (CSV)"),
         ("calls.parquet", b"PAR1\0\0", "a Parquet table"),
         ("page.html", b"<!doctype html>", "XML or HTML"),

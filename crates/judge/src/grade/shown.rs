@@ -66,7 +66,8 @@ pub fn offered(catalog: &Catalog) -> String {
     for server in catalog.servers() {
         for tool in &server.tools {
             let member = |key: &str| tool.get(key).and_then(Json::as_str).unwrap_or_default();
-            let name = shortened(&format!("{}/{}", server.name, member("name")), 200);
+            let separator = if server.name.is_empty() { "" } else { "/" };
+            let name = shortened(&format!("{}{separator}{}", server.name, member("name")), 200);
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  tool {name}: {}", shortened(member("description"), DESCRIPTION));
             if text.len() > ALL_TOOLS {

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use m3_mcp::ToolCatalog;
 use m3_mcp::arguments::ArgumentSchema;
 use m3_support::text::{head, shortened};
+use m3_trajectory::catalog::ToolLookup;
 use m3_trajectory::json::{self, Json, Keys};
 use m3_trajectory::{Call, Step, Trajectory};
 use schemars::JsonSchema;
@@ -79,6 +80,8 @@ pub(super) fn summary(problems: &[EditProblem]) -> String {
 #[derive(Debug, Default)]
 pub struct Rules {
     schemas: HashMap<String, Result<ArgumentSchema, String>>,
+    /// Tools of which the catalog names no server.
+    lookup: ToolLookup,
     has_catalog: bool,
 }
 
@@ -100,7 +103,17 @@ impl Rules {
             let schema = ArgumentSchema::new(&tool.input_schema).map_err(|error| error.to_string());
             (name.to_string(), schema)
         };
-        Self { schemas: catalog.tools().map(schema).collect(), has_catalog: true }
+        let mut lookup = ToolLookup::default();
+        catalog
+            .tools()
+            .filter(|(name, _)| name.server.is_empty())
+            .for_each(|(name, _)| lookup.add(&name.tool));
+        Self { schemas: catalog.tools().map(schema).collect(), lookup, has_catalog: true }
+    }
+
+    /// The schema of the tool that a call with this name means.
+    fn schema(&self, tool: &str) -> Option<&Result<ArgumentSchema, String>> {
+        self.schemas.get(tool).or_else(|| self.schemas.get(self.lookup.find(tool)?))
     }
 
     /// The tools of the catalog, in order.
@@ -112,8 +125,7 @@ impl Rules {
     /// The problem if the catalog has no such tool, for an added call. An edit cannot change the tools of other calls.
     #[must_use]
     pub fn unknown(&self, placed: &PlacedCall) -> Option<EditProblem> {
-        let tool =
-            placed.tool.as_ref().filter(|tool| self.has_catalog && !self.schemas.contains_key(*tool))?;
+        let tool = placed.tool.as_ref().filter(|tool| self.has_catalog && self.schema(tool).is_none())?;
         let message = format!("the catalog has no tool `{}`", shortened(tool, 100));
         Some(EditProblem { call: Some(placed.call), pointer: String::new(), message })
     }
@@ -128,7 +140,7 @@ impl Rules {
     /// all.
     #[must_use]
     pub fn remark(&self, tool: &str) -> Option<String> {
-        match self.schemas.get(tool) {
+        match self.schema(tool) {
             Some(Err(error)) => Some(shortened(error, 200)),
             None if self.has_catalog => Some("the catalog has no such tool: nothing is checked".to_owned()),
             Some(Ok(_)) | None => None,
@@ -147,7 +159,7 @@ impl Rules {
             }
             None => return vec![problem(String::new(), "NaN and infinities are no JSON".to_owned())],
         };
-        let Some(Ok(schema)) = self.schemas.get(tool) else { return Vec::new() };
+        let Some(Ok(schema)) = self.schema(tool) else { return Vec::new() };
         match schema.problems(&value) {
             Ok(found) => found
                 .into_iter()

@@ -12,6 +12,7 @@ mod chat_exports;
 mod claude_code;
 mod codex;
 mod dialects;
+mod expected;
 mod gemini;
 mod inspect;
 mod langchain;
@@ -30,6 +31,7 @@ mod training;
 mod vercel;
 
 pub(crate) use dialects::{TEXTS, is_conversation_event};
+pub(crate) use expected::NAME as EXPECTED_CALLS;
 
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
@@ -100,6 +102,8 @@ pub const FORMATS: &[Format] = &[
     vercel::UI_MESSAGES,
     vercel::MESSAGES,
     anthropic::MESSAGES,
+    // Their members are named like those of messages, and they have no roles.
+    expected::CALLS,
     dialects::MESSAGES,
     // Messages are better than the text that was rendered from them.
     training::RENDERED,

@@ -155,7 +155,14 @@ impl TrajectoryFile {
         progress: &mut dyn FnMut(usize, usize),
         visit: &mut dyn FnMut(&Trajectory),
     ) -> Result<Self, SourceError> {
-        Self::scan_source(Source::open(path)?, duplicates, (wants, forms), formats, progress, visit)
+        Self::scan_source(
+            Source::open_with_folders(path)?,
+            duplicates,
+            (wants, forms),
+            formats,
+            progress,
+            visit,
+        )
     }
 
     fn scan_source(

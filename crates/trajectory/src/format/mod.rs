@@ -66,6 +66,9 @@ pub(crate) fn recognize(source: &Source, formats: &[Format]) -> Result<Format, S
     let start = source.start(START)?;
     let start = Start { name: source.name(), bytes: without_byte_order_mark(&start), source };
     let found = formats.iter().find(|format| (format.recognizes)(&start));
+    if source.is_folder() && found.is_none_or(|format| matches!(format.read, ReadFormat::InPlace(_))) {
+        return Err(SourceError::Folder { path: source.name().to_owned() });
+    }
     // A file of no format in `formats` is read as JSON, so that its problems are reported.
     Ok(*found.unwrap_or(&json::FORMAT))
 }

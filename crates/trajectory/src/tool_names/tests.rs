@@ -65,14 +65,22 @@ fn other_tools_and_other_servers_stay_what_they_are() {
 }
 
 #[test]
-fn what_could_mean_several_or_is_meant_twice_is_listed_and_not_mapped() {
+fn what_could_mean_several_is_listed_and_not_mapped_and_the_rest_is_mapped() {
     let found = recognized(&["crop"], &["image/crop", "video/crop"]);
     assert!(found.mapping.is_empty());
     assert_eq!(found.ambiguous["crop"], ["image/crop", "video/crop"]);
-    for predicted in [["image__crop", "image.crop"], ["image__crop", "image/crop"], ["image__crop", "crop"]] {
-        let found = recognized(&predicted, &["image/crop"]);
-        assert!(found.mapping.is_empty(), "{predicted:?}");
-        assert_eq!(found.ambiguous["image__crop"], ["image/crop"]);
+    // One odd writing does not switch the others off.
+    let found = recognized(&["image__crop", "image.crop", "image/crop"], &["image/crop"]);
+    assert!(found.ambiguous.is_empty(), "{found:?}");
+    assert_eq!(found.mapping.into_values().collect::<Vec<_>>(), ["image/crop", "image/crop"]);
+    let found = recognized(&["image__crop", "crop"], &["image/crop"]);
+    assert_eq!(found.mapping.keys().collect::<Vec<_>>(), ["image__crop"]);
+    assert_eq!(found.ambiguous["crop"], ["image/crop"]);
+    // Two tools with the same parts, and two servers with a tool of one name.
+    for (predicted, known) in
+        [(["a_b/c", "a/b_c"], "a.b.c.d"), (["a/t", "b/t"], "t"), (["a_b/c", "a/b_c"], "a_b_c")]
+    {
+        assert!(recognized(&predicted, &[known]).mapping.is_empty(), "{predicted:?}");
     }
     // The whole name is surer than the tool alone.
     let found = recognized(&["image_crop"], &["image/crop", "fs/image_crop"]);

@@ -44,9 +44,9 @@ use crate::cli::common::scoring::tool_names::{KnownNames, ToolNamesArg};
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ScoringArgs {
     /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
-    /// (docs/import.md); `-` for standard input
+    /// (docs/import.md), or a folder of traces; `-` for standard input
     predictions: PredictionsArg,
-    /// Reference trajectories
+    /// Reference trajectories, in the same forms; also a table (CSV) or records of expected calls (docs/import.md)
     references: PathBuf,
     /// Whether both files may be predictions, or references
     #[arg(skip)]

@@ -1,5 +1,6 @@
 //! `--tool-names`: tools whose names differ between predictions and references.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -39,9 +40,6 @@ pub(in crate::cli) struct KnownNames<'a> {
 
 /// The most names that are listed one by one.
 const LISTED: usize = 20;
-
-/// The most names that a warning lists.
-const NAMED: usize = 3;
 
 impl ToolNamesArg {
     /// The file of names, if there is one.
@@ -83,7 +81,7 @@ impl ToolNamesArg {
 
 /// Reports what was renamed.
 fn say(report: &ToolNamesReport, printer: Printer) {
-    let (renamed, open) = (report.mapping.len(), report.ambiguous.len());
+    let renamed = report.mapping.len();
     if renamed > 0 {
         let more = renamed.saturating_sub(LISTED);
         let more = (more > 0).then(|| format!("and {more} more, which `--format json` lists"));
@@ -92,15 +90,26 @@ fn say(report: &ToolNamesReport, printer: Printer) {
         printer
             .note(&format!("{names} of the predictions read as the references':\n  {}", lines.join("\n  ")));
     }
-    if open > 0 {
-        let questions = report.questions().take(NAMED).collect::<Vec<_>>().join("; ");
-        let more = if open > NAMED { format!("; and {} more", open - NAMED) } else { String::new() };
-        printer.warn(&format!(
-            "{} of the predictions not mapped: {questions}{more}\n\
-             hint: `--tool-names FILE` takes a JSON object that says what they are: {{\"crop\": \"image/crop\"}}",
-            counted(open, "tool name")
-        ));
+    say_open(report, printer);
+}
+
+/// Warns of names whose meaning is unclear, each with its candidates.
+pub(in crate::cli) fn warn_of_open(ambiguous: BTreeMap<String, Vec<String>>, printer: Printer) {
+    say_open(&ToolNamesReport { mode: "auto".to_owned(), mapping: NameMapping::new(), ambiguous }, printer);
+}
+
+fn say_open(report: &ToolNamesReport, printer: Printer) {
+    let open = report.ambiguous.len();
+    if open == 0 {
+        return;
     }
+    let questions = report.questions().take(LISTED).collect::<Vec<_>>().join("; ");
+    let more = if open > LISTED { format!("; and {} more", open - LISTED) } else { String::new() };
+    printer.warn(&format!(
+        "{} of the predictions not mapped: {questions}{more}\n\
+         hint: `--tool-names FILE` takes a JSON object that says what they are: {{\"crop\": \"image/crop\"}}",
+        counted(open, "tool name")
+    ));
 }
 
 /// Warns of names that remain unmatched only because of their spelling.

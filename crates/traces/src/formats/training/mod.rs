@@ -23,6 +23,17 @@ use m3_trajectory::json::Json;
 use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::input::{At, Input, ReadError, Sink};
+use crate::trace::TracedCall;
+
+/// The calls of a text in the syntax of Python that holds nothing else.
+pub(super) fn calls_in_text(text: &str) -> Option<Vec<TracedCall>> {
+    calls::calls(text)
+}
+
+/// The value of a literal of Python, in which many tables hold lists and objects.
+pub(super) fn literal_in_text(text: &str) -> Option<Json> {
+    literal::literal(text)
+}
 
 /// The calls of a text that has each in `<tool_call>`, and the text.
 pub(super) fn tagged_reply(conversation: &mut Conversation, text: &str) {

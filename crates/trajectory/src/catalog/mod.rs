@@ -1,5 +1,8 @@
-//! The tools that models were offered: `{server: {tools: [{name, inputSchema, ...}]}}`, as servers answer
-//! `tools/list`. Scoring uses it to know which arguments are optional and which arrays are sets.
+//! The tools that models were offered: `{server: {tools: [{name, inputSchema, ...}]}}`, or any other shape in which
+//! programs write them. Scoring uses it to know which arguments are optional and which arrays are sets.
+
+mod lookup;
+mod shapes;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,24 +10,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use m3_support::text::shortened;
 
-use super::json::{self, Json};
+pub use lookup::ToolLookup;
+
+use super::json::Json;
 use super::whole::{WholeFile, WholeFileError};
 
-/// Tools by `server/tool`, which also keeps the order of the file.
+/// Tools by `server/tool`, or by the name alone where the file names no server; also keeps the order of the file.
 #[derive(Debug, Default)]
 pub struct Catalog {
     name: String,
     digest: String,
     servers: Vec<CatalogServer>,
-    /// The place of each `server/tool` in `servers`; of several with the same name, the place of the last.
+    /// The place of each name in `servers`; of several with the same name, the place of the last.
     places: HashMap<String, (usize, usize)>,
+    lookup: ToolLookup,
     is_used: AtomicBool,
 }
 
 /// A server of a catalog.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CatalogServer {
-    /// The name of the server.
+    /// The name of the server; empty for tools of which no server is known.
     pub name: String,
     /// The tools of the server as in the file; each is an object with a `name`.
     pub tools: Vec<Json>,
@@ -38,7 +44,8 @@ pub enum CatalogError {
     File(#[from] WholeFileError),
     /// The file is JSON of another form.
     #[error(
-        "`{path}`{}: {} (a catalog is `{{\"server\": {{\"tools\": [{{\"name\": .., \"inputSchema\": ..}}]}}}}`)",
+        "`{path}`{}: {} (a catalog is `{{\"server\": {{\"tools\": [{{\"name\": .., \"inputSchema\": ..}}]}}}}`, the answer \
+         of `tools/list`, the `tools` of a request to OpenAI, Anthropic or Gemini, or a log of such requests)",
         if .pointer.is_empty() { String::new() } else { format!(" {}", shortened(.pointer, 200)) },
         shortened(.message, 200)
     )]
@@ -61,14 +68,16 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError`], with the place.
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
-        Self::from_file(WholeFile::read(path, MAX_MEBIBYTES)?)
+        Self::from_file(WholeFile::read_lines(path, MAX_MEBIBYTES)?)
     }
 
-    /// Whether a JSON value has the outer form of a catalog: servers with lists of tools.
+    /// Whether a JSON value has a form of catalogs, and is no configuration of servers.
     #[must_use]
     pub fn is_shape_of(value: &Json) -> bool {
-        let is_server = |server: &Json| matches!(server.get("tools"), Some(Json::Array(_)));
-        matches!(value, Json::Object(servers) if !servers.is_empty() && servers.iter().all(|(_, server)| is_server(server)))
+        let is_configuration =
+            ["mcpServers", "servers", "simulated"].iter().any(|key| value.get(key).is_some());
+        let has_tools = || shapes::servers(value).is_ok_and(|servers| !servers.is_empty());
+        shapes::is_by_server(value) || !is_configuration && has_tools()
     }
 
     /// Reads the catalog from a file that has been read.
@@ -85,22 +94,17 @@ impl Catalog {
 
     /// Reads the servers and tools from a catalog's JSON. Errors are a JSON pointer and a message.
     fn from_json(value: &Json) -> Result<Self, (String, String)> {
-        let Json::Object(servers) = value else {
-            return Err((String::new(), format!("expected an object of servers, found {}", value.kind())));
-        };
-        let mut catalog = Self::default();
-        for (server, entry) in servers {
-            let pointer = json::pointer_to(&json::pointer_to("", server), "tools");
-            let Some(Json::Array(tools)) = entry.get("tools") else {
-                return Err((pointer, format!("server `{server}` has no list of tools")));
-            };
-            for (index, tool) in tools.iter().enumerate() {
-                let Some(name) = tool.get("name").and_then(Json::as_str) else {
-                    return Err((json::pointer_to(&pointer, index), "a tool without a name".to_owned()));
-                };
-                catalog.places.insert(format!("{server}/{name}"), (catalog.servers.len(), index));
+        let mut catalog = Self { servers: shapes::servers(value)?, ..Self::default() };
+        for (at, server) in catalog.servers.iter().enumerate() {
+            for (index, tool) in server.tools.iter().enumerate() {
+                let name = tool.get("name").and_then(Json::as_str).unwrap_or_default();
+                if server.name.is_empty() {
+                    catalog.lookup.add(name);
+                    catalog.places.insert(name.to_owned(), (at, index));
+                } else {
+                    catalog.places.insert(format!("{}/{name}", server.name), (at, index));
+                }
             }
-            catalog.servers.push(CatalogServer { name: server.clone(), tools: tools.clone() });
         }
         Ok(catalog)
     }
@@ -123,15 +127,17 @@ impl Catalog {
         &self.servers
     }
 
-    /// All tools as `server/tool`, in any order.
+    /// All tools as `server/tool`, without a server as `tool`, in any order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.places.keys().map(String::as_str)
     }
 
-    /// The tool `server/tool` as in the file, if the catalog has it.
+    /// The tool of a call with this name, in the form of `tools/list`, if the catalog has it. A tool without a server is that
+    /// of any server ([`ToolLookup`]).
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Json> {
-        let &(server, tool) = self.places.get(name)?;
+        let place = self.places.get(name).or_else(|| self.places.get(self.lookup.find(name)?));
+        let &(server, tool) = place?;
         self.servers.get(server)?.tools.get(tool)
     }
 
@@ -173,3 +179,6 @@ impl Catalog {
         self.places.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Tasks with the calls that should be made, as teams write them down: records or tables with a member such as
+//! `expected_tool_calls`, `tool_calls`, `expected_tools`, `tools_called` or `steps`.
+
+mod calls;
+mod members;
+mod rows;
+mod table;
+
+use m3_trajectory::json::Json;
+
+use super::Format;
+use crate::fields::{Fields, members as members_of};
+use crate::head::{Head, Shape, is_report, role};
+use crate::input::{At, Input, ReadError, Sink};
+use members::CallsMember;
+use rows::Rows;
+
+/// The name of the format.
+pub(crate) const NAME: &str = "expected-calls";
+
+/// The format of records and tables, recognized by a member or a column of calls.
+pub(super) const CALLS: Format = Format {
+    name: NAME,
+    title: "tasks with the calls that should be made, as JSON or as a table (CSV)",
+    recognizes,
+    read,
+};
+
+fn recognizes(head: &Head) -> bool {
+    match head.shape {
+        Shape::Text => table::has_calls(&head.text),
+        _ => head.any(is_record),
+    }
+}
+
+/// Whether a record has calls, and is not a message or what m3 writes.
+fn is_record(value: &Json) -> bool {
+    // The steps of m3's own trajectories have `calls`.
+    let is_own = value.list("steps").iter().any(|step| step.has("calls"));
+    let is_other = is_own || is_report(value) || role(value).is_some() || !matches!(value, Json::Object(_));
+    !is_other && !holds_replies(value) && CallsMember::find(value).is_some_and(|member| member.is_sure(value))
+}
+
+/// Whether a record holds a conversation in which a model speaks: then it is a trace, whatever stands beside it.
+fn holds_replies(value: &Json) -> bool {
+    let is_reply = |message: &Json| {
+        let speaker = role(message).or_else(|| message.text("type"));
+        speaker.is_some_and(|speaker| matches!(speaker, "assistant" | "ai" | "model"))
+    };
+    members_of(value).iter().any(|(_, inner)| inner.items().iter().any(is_reply))
+}
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    // Records are checked by their rows, which know the members with calls.
+    input.set_checked();
+    let mut rows = Rows::default();
+    if input.head.shape == Shape::Text {
+        table::read(input, sink, &mut rows)?;
+    } else {
+        let mut number = 0;
+        input.values(sink, |sink, record| {
+            let (items, is_list) = match &record.value {
+                Json::Array(items) => (items.as_slice(), true),
+                one => (std::slice::from_ref(one), record.line.is_some()),
+            };
+            items.iter().try_for_each(|item| {
+                let at = At { index: is_list.then_some(number), line: record.line };
+                number += 1;
+                rows.add(sink, at, item)
+            })
+        })?;
+    }
+    rows.finish(sink)
+}
+
+#[cfg(test)]
+mod tests;
