@@ -250,7 +250,7 @@ fn catalogs_that_are_none() {
     let folder = Folder::new();
     let file = folder.json("good.json", &good());
     for (content, reason) in [
-        ("[1]", "expected an object of servers, found an array"),
+        ("[1]", "found an array without tools"),
         ("{\"s\": {}}", "/s/tools: server `s` has no list of tools"),
         ("{\"s\": {\"tools\": [{}]}}", "/s/tools/0: a tool without a name"),
         ("{\"s\": ", "is not JSON"),

@@ -2,8 +2,8 @@
 
 use m3_trajectory::json::{Json, parse};
 
-use crate::head::each_line;
 use crate::input::{Input, LONGEST, ReadError, Sink};
+use crate::lines::each_line;
 
 /// A server-sent event.
 #[derive(Debug)]

@@ -110,3 +110,9 @@ pub(crate) fn id(value: &Json) -> Option<String> {
         _ => None,
     }
 }
+
+/// The role of a message, if it has one.
+pub(crate) fn role(message: &Json) -> Option<&str> {
+    let inner = ["info", "author"].iter().filter_map(|key| message.below(&[key, "role"]));
+    message.first(&["role", "sender"]).into_iter().chain(inner).find_map(Json::as_str)
+}

@@ -7,8 +7,9 @@ use m3_trajectory::{Source, SourceError};
 
 use crate::archive::Archive;
 use crate::call_shapes::written_calls;
-use crate::fields::{Fields, members};
-use crate::formats::is_conversation_event;
+use crate::fields::{Fields, members, role};
+use crate::lines::each_sign;
+use crate::message_events::is_conversation_event;
 
 /// How a file is arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,12 +213,6 @@ pub(crate) fn is_report(value: &Json) -> bool {
     value.text("schema").is_some_and(|schema| schema.starts_with("m3."))
 }
 
-/// The role of a message, if it has one.
-pub(crate) fn role(message: &Json) -> Option<&str> {
-    let inner = ["info", "author"].iter().filter_map(|key| message.below(&[key, "role"]));
-    message.first(&["role", "sender"]).into_iter().chain(inner).find_map(Json::as_str)
-}
-
 /// Whether a value is a conversation, and not one message of it.
 pub(crate) fn is_conversation(value: &Json) -> bool {
     messages(value).is_some_and(|list| list.iter().all(|item| matches!(item, Json::Object(_))))
@@ -306,48 +301,6 @@ fn closed(start: &[u8]) -> Vec<u8> {
         _ => {}
     });
     whole.iter().chain(open.iter().rev()).copied().collect()
-}
-
-/// Calls `each` with the brackets and commas outside of strings.
-pub(crate) fn each_sign(text: &[u8], mut each: impl FnMut(usize, u8)) {
-    let (mut in_string, mut is_escaped) = (false, false);
-    for (place, &byte) in text.iter().enumerate() {
-        if in_string {
-            (in_string, is_escaped) = (is_escaped || byte != b'"', !is_escaped && byte == b'\\');
-        } else if byte == b'"' {
-            in_string = true;
-        } else if matches!(byte, b'[' | b'{' | b']' | b'}' | b',') {
-            each(place, byte);
-        }
-    }
-}
-
-/// Calls `each` with the lines of a file that are not empty, numbered from 1. Only the first `longest` bytes of a line
-/// are read.
-pub(crate) fn each_line<E: From<SourceError>>(
-    source: &Source,
-    longest: u64,
-    mut each: impl FnMut(u64, &[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut reader = source.reader()?;
-    let (mut line, mut number) = (Vec::new(), 0);
-    loop {
-        line.clear();
-        let read = std::io::Read::take(&mut reader, longest).read_until(b'\n', &mut line);
-        let read = read.map_err(|cause| source.error(cause))?;
-        if read == 0 {
-            return Ok(());
-        }
-        if read as u64 == longest && !line.ends_with(b"\n") {
-            reader.skip_until(b'\n').map_err(|cause| source.error(cause))?;
-        }
-        number += 1;
-        let text = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line) } else { &line };
-        let text = text.trim_ascii();
-        if !text.is_empty() {
-            each(number, text)?;
-        }
-    }
 }
 
 #[cfg(test)]

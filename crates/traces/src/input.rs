@@ -7,7 +7,8 @@ use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 
 use crate::call_shapes::count_signs;
-use crate::head::{Head, Shape, each_line, is_conversation};
+use crate::head::{Head, Shape, is_conversation};
+use crate::lines::each_line;
 use crate::lost::{checked, message};
 use crate::parallel::in_order;
 use crate::pieces::{Items, Lines, Part, not_json};

@@ -3,7 +3,7 @@
 use m3_trajectory::Source;
 use m3_trajectory::json::{Json, SyntaxError, parse};
 
-use crate::head::{each_line, each_sign};
+use crate::lines::{each_line, each_sign};
 use crate::sink::{LONGEST, ReadError};
 
 /// The most values of a text: each takes some dozens of bytes of memory, and two bytes of the text.

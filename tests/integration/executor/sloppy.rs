@@ -64,13 +64,13 @@ async fn malformed_arguments_of_the_provider_are_no_empty_object() {
 #[tokio::test]
 async fn empty_arguments_are_none() {
     let empty =
-        native_calls(&[("kit__bare", json!("")), ("kit__echo", Value::Null), ("kit__either", json!(""))]);
+        native_calls(&[("kit__slow", json!("")), ("kit__long", Value::Null), ("kit__either", json!(""))]);
     let played = Stage::new(Mode::Native, [empty, text("done")]).play().await;
     assert_eq!(played.outcomes(), [["success", "success", "illegal_format"]]);
     assert_eq!(played.record.steps[0].calls[0].arguments, json!({}));
-    assert_eq!(played.called, [("bare".to_owned(), json!({})), ("echo".to_owned(), json!({}))]);
+    assert_eq!(played.called, [("slow".to_owned(), json!({})), ("long".to_owned(), json!({}))]);
     assert!(played.record.turns[0].oddities.iter().any(|oddity| oddity.contains("had no arguments")));
-    let in_text = text("Thought: t\nAction: [{\"name\": \"kit/bare\", \"arguments\": \"\"}]");
+    let in_text = text("Thought: t\nAction: [{\"name\": \"kit/slow\", \"arguments\": \"\"}]");
     let played = Stage::new(Mode::React, [in_text, text("Final Answer: done")]).play().await;
     assert_eq!(played.outcomes(), [["success"]]);
 }

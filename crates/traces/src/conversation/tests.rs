@@ -1,7 +1,10 @@
 //! Replies, steps, and whose result is whose.
 
+use m3_trajectory::json::Json;
+
 use super::*;
 use crate::content::string;
+use crate::outcome::Outcome;
 
 fn call(id: &str, tool: &str) -> TracedCall {
     let id = Some(id).filter(|id| !id.is_empty()).map(str::to_owned);

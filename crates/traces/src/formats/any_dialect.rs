@@ -6,8 +6,8 @@ use m3_trajectory::json::{Json, Keys, parse};
 use super::{Format, anthropic, chat, dialects, gemini, langchain, responses, spans, vercel};
 use crate::content::{object, string};
 use crate::conversation::{Conversation, Record};
-use crate::fields::{Fields, members};
-use crate::head::{Head, Shape, messages, role};
+use crate::fields::{Fields, members, role};
+use crate::head::{Head, Shape, messages};
 
 /// How a message, or a whole reply, is added.
 type AddOne = fn(&mut Conversation, &Json);

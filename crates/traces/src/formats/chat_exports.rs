@@ -173,7 +173,7 @@ fn values(content: &Json) -> Json {
 mod tests {
     use crate::testing::{read_text, shown};
 
-    /// The members are those of exports of 2025: `ChatGPT`'s `conversations.json`, and Open WebUI's chats.
+    /// The members are those of `ChatGPT`'s `conversations.json` as people describe it, and of Open WebUI's source (0.12.4).
     #[test]
     fn the_last_branch_of_a_tree_is_the_conversation() {
         let node = |id: &str, parent: &str, message: &str| {
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!((shown(&kept.traces[0]).len(), kept.traces[0].final_reply.as_deref()), (1, Some("A.")));
     }
 
-    /// The members are those that VS Code 1.100 exports (`Chat: Export Chat`).
+    /// The members are those of VS Code's `Chat: Export Chat` as people describe it; no export of the program was at hand.
     #[test]
     fn rounds_of_vs_code_are_replies() {
         let text = r#"{"responderUsername": "GitHub Copilot", "requests": [{"message": {"text": "Q?"}, "response": [{"value": "A."}],

@@ -1,7 +1,6 @@
 //! Messages of a dialect that no other format knows. Calls and results are found by the names of members and types,
 //! which most dialects share ([`call_shapes`](crate::call_shapes)).
 
-mod event;
 mod reading;
 mod reply;
 
@@ -9,11 +8,8 @@ use std::borrow::Cow;
 
 use m3_trajectory::json::Json;
 
-pub(super) use self::reading::calls_in_parts;
-
-pub(crate) use self::event::is_sure as is_conversation_event;
-use self::event::{EventKind, as_message, is_sure, last_versions, reply_id};
 use self::reading::MessageReading;
+pub(super) use self::reading::calls_in_parts;
 pub(super) use self::reply::reply;
 use self::reply::reply_beside;
 use super::Format;
@@ -21,10 +17,13 @@ use crate::call_shapes::{CallShape, named_like_calls, objects, outcome, shape_of
 use crate::content::Content;
 use crate::conversation::Conversation;
 use crate::export::restore;
-use crate::fields::{Fields, members};
-use crate::head::{messages, role};
+use crate::fields::{Fields, members, role};
+use crate::head::messages;
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
+use crate::message_events::{
+    EventKind, as_message, is_conversation_event, kind as event_kind, last_versions, reply_id,
+};
 
 /// The name of the format.
 pub(crate) const TEXTS: &str = "messages";
@@ -36,7 +35,7 @@ pub(super) const MESSAGES: Format = Format {
     recognizes: |head| {
         let is_list = head.any_message(|message| {
             let is_known = matches!(author(message), Author::User | Author::Model);
-            is_known && (content(message).is_some() || holds_calls(message)) || is_sure(message)
+            is_known && (content(message).is_some() || holds_calls(message)) || is_conversation_event(message)
         });
         is_list || head.any(is_log)
     },
@@ -151,7 +150,7 @@ pub(super) fn each_conversation(
 
 /// One message, or an event that is like one.
 pub(super) fn message(conversation: &mut Conversation, record: &Json) {
-    if role(record).is_none() && event::kind(record) == Some(EventKind::Summary) {
+    if role(record).is_none() && event_kind(record) == Some(EventKind::Summary) {
         return;
     }
     let message = as_message(record);
@@ -167,7 +166,7 @@ pub(super) fn message(conversation: &mut Conversation, record: &Json) {
 
 /// A record that is no message: an event that ends a reply, one that needs no word, or a loss.
 fn unknown(conversation: &mut Conversation, record: &Json) {
-    match (event::kind(record), role(record)) {
+    match (event_kind(record), role(record)) {
         (Some(EventKind::Border), _) => conversation.end_reply(),
         (_, Some(role)) => conversation.note_named("a message of role", role, "is left out"),
         (_, None) if members(record).is_empty() || !named_like_calls(record).is_empty() => {

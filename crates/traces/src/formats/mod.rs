@@ -6,7 +6,6 @@ mod agents;
 mod anthropic;
 mod any_dialect;
 mod atif;
-mod cases;
 mod chat;
 mod chat_exports;
 mod claude_code;
@@ -30,7 +29,7 @@ mod streamed_calls;
 mod training;
 mod vercel;
 
-pub(crate) use dialects::{TEXTS, is_conversation_event};
+pub(crate) use dialects::TEXTS;
 pub(crate) use expected::NAME as EXPECTED_CALLS;
 
 use crate::head::Head;
@@ -75,7 +74,7 @@ pub const FORMATS: &[Format] = &[
     mcptoolbenchpp::RECORDS,
     openhands::HISTORY,
     smolagents::MEMORY,
-    cases::CASES,
+    expected::CONVERSATIONS,
     chat_exports::TREES,
     adk::EVAL_SET,
     adk::SESSION,

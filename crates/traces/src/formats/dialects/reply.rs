@@ -5,8 +5,8 @@ use m3_trajectory::json::Json;
 use super::reading::MessageReading;
 use super::{Author, holds_calls, message, message_of};
 use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::head::{messages, role};
+use crate::fields::{Fields, role};
+use crate::head::messages;
 
 /// Members beside the messages that hold the reply to them.
 const REPLIES: [&str; 9] = [

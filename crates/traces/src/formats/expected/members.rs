@@ -4,10 +4,9 @@
 use m3_trajectory::json::Json;
 
 use super::calls::CallsReading;
-use crate::call_shapes::plain;
+use crate::call_shapes::{call, plain};
 use crate::content::Content;
-use crate::fields::{Fields, id, members};
-use crate::head::role;
+use crate::fields::{Fields, id, members, role};
 use crate::trace::TracedCall;
 
 /// Whose calls a member holds.
@@ -233,7 +232,11 @@ impl<'j> CallsMember<'j> {
             () if is_name_of_one(record, &name, value) => {
                 member(Whose::Unsaid, true, has_any(record, IDS) || has_any(record, QUESTIONS))
             }
-            () if holds_whole_calls(value) && (has_any(record, IDS) || has_any(record, QUESTIONS)) => {
+            // `[{"f": {..}}]` may be anything where the member's name says nothing.
+            () if holds_whole_calls(value)
+                && value.items().iter().all(|item| call(item).is_some())
+                && (has_any(record, IDS) || has_any(record, QUESTIONS)) =>
+            {
                 member(Whose::Unsaid, false, true)
             }
             () => None,

@@ -2,6 +2,7 @@
 //! `expected_tool_calls`, `tool_calls`, `expected_tools`, `tools_called` or `steps`.
 
 mod calls;
+mod conversations;
 mod members;
 mod rows;
 mod table;
@@ -9,9 +10,11 @@ mod table;
 use m3_trajectory::json::Json;
 
 use super::Format;
-use crate::fields::{Fields, members as members_of};
-use crate::head::{Head, Shape, is_report, role};
+use crate::fields::{Fields, members as members_of, role};
+use crate::head::{Head, Shape, is_report};
 use crate::input::{At, Input, ReadError, Sink};
+use crate::message_events::is_conversation_event;
+pub(super) use conversations::CONVERSATIONS;
 use members::CallsMember;
 use rows::Rows;
 
@@ -37,7 +40,9 @@ fn recognizes(head: &Head) -> bool {
 fn is_record(value: &Json) -> bool {
     // The steps of m3's own trajectories have `calls`.
     let is_own = value.list("steps").iter().any(|step| step.has("calls"));
-    let is_other = is_own || is_report(value) || role(value).is_some() || !matches!(value, Json::Object(_));
+    let is_event = is_conversation_event(value) && members::question(value).is_none();
+    let is_other =
+        is_own || is_event || is_report(value) || role(value).is_some() || !matches!(value, Json::Object(_));
     !is_other && !holds_replies(value) && CallsMember::find(value).is_some_and(|member| member.is_sure(value))
 }
 

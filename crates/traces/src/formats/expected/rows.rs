@@ -34,9 +34,9 @@ impl Rows {
         // Beside calls that should be made, others are those of a model.
         let unsaid = || all.iter().find(|member| member.whose == Whose::Unsaid && expected.is_some());
         let made = all.iter().find(|member| member.whose == Whose::Made).or_else(unsaid);
-        let Some(mut trace) = read(sink, at, record, *made.unwrap_or(&first)) else { return Ok(()) };
+        let Some(mut trace) = trace_of(sink, at, record, *made.unwrap_or(&first)) else { return Ok(()) };
         if let (Some(expected), true) = (expected, made.is_some()) {
-            let Some(reference) = read(sink, at, record, *expected) else { return Ok(()) };
+            let Some(reference) = trace_of(sink, at, record, *expected) else { return Ok(()) };
             trace.reference = Some(Box::new(reference));
         }
         if let (Some(id), true) = (&trace.id, first.is_one) {
@@ -75,7 +75,7 @@ impl Rows {
 }
 
 /// The trace of one member with calls; `None` if it has some and none could be read, which the sink is told.
-fn read(sink: &mut dyn Sink, at: At, record: &Json, member: CallsMember<'_>) -> Option<Trace> {
+pub(super) fn trace_of(sink: &mut dyn Sink, at: At, record: &Json, member: CallsMember<'_>) -> Option<Trace> {
     let mut reading = CallsReading::new(member.value);
     let beside = arguments(record).filter(|beside| !is_empty(beside));
     let is_joined = beside.is_none_or(|beside| join(&mut reading, beside));

@@ -5,8 +5,8 @@ use m3_trajectory::json::{Json, parse};
 
 use super::session::{Message, Sessions};
 use crate::fields::Fields;
-use crate::head::each_line;
 use crate::input::{Input, LONGEST, ReadError, Sink};
+use crate::lines::each_line;
 use crate::time::rfc3339;
 
 /// The marks before a message, with its sender.

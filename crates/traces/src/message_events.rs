@@ -8,8 +8,7 @@ use m3_trajectory::json::Json;
 
 use crate::call_shapes::{CallShape, call, objects, part_type, plain, shape_of_member, shape_of_type};
 use crate::content::{object, string};
-use crate::fields::{Fields, members};
-use crate::head::role;
+use crate::fields::{Fields, members, role};
 
 /// Members with the kind of an event.
 const KINDS: [&str; 5] = ["type", "message_type", "kind", "event", "event_type"];
@@ -37,7 +36,7 @@ const REPLY_IDS: [&str; 2] = ["messageID", "llm_response_id"];
 
 /// What an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EventKind {
+pub(crate) enum EventKind {
     User,
     Model,
     Call,
@@ -51,7 +50,7 @@ pub(super) enum EventKind {
 }
 
 /// The kind of a record without a role, by its type.
-pub(super) fn kind(event: &Json) -> Option<EventKind> {
+pub(crate) fn kind(event: &Json) -> Option<EventKind> {
     let name = plain(KINDS.iter().find_map(|key| event.text(key))?);
     let bare = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
     match bare {
@@ -72,7 +71,7 @@ pub(super) fn kind(event: &Json) -> Option<EventKind> {
 }
 
 /// Whether a record is surely an event of a conversation: it speaks for someone, or makes a call.
-pub(crate) fn is_sure(event: &Json) -> bool {
+pub(crate) fn is_conversation_event(event: &Json) -> bool {
     let holds_content = |inner: &Json| inner.has("content") || inner.has("text");
     role(event).is_none()
         && match kind(event) {
@@ -88,7 +87,7 @@ pub(crate) fn is_sure(event: &Json) -> bool {
 }
 
 /// The id that all events of one reply have in common.
-pub(super) fn reply_id(event: &Json) -> Option<&str> {
+pub(crate) fn reply_id(event: &Json) -> Option<&str> {
     [Some(event), payload(event)].into_iter().flatten().find_map(|holder| holder.first(&REPLY_IDS)?.as_str())
 }
 
@@ -98,7 +97,7 @@ fn payload(event: &Json) -> Option<&Json> {
 }
 
 /// A message with a role for a record that names its author in another way; other records as they are.
-pub(super) fn as_message(record: &Json) -> Cow<'_, Json> {
+pub(crate) fn as_message(record: &Json) -> Cow<'_, Json> {
     if let Some(is_user) = record.member("isCreatedByUser") {
         let role = if *is_user == Json::Bool(true) { "user" } else { "assistant" };
         return Cow::Owned(with_role(role, record));
@@ -203,7 +202,7 @@ fn turn(record: &Json) -> Option<Json> {
 
 /// The records of a list as they are at its end: a record that is written again, with the same id and more members,
 /// takes the place of the first; `$set` adds messages; `$rewindTo` takes the later ones back.
-pub(super) fn last_versions(records: &[Json]) -> Vec<&Json> {
+pub(crate) fn last_versions(records: &[Json]) -> Vec<&Json> {
     let mut last: Vec<&Json> = Vec::new();
     let mut places = HashMap::new();
     let ids: HashSet<_> = records.iter().map(|record| record.id("id")).collect();

@@ -1,0 +1,63 @@
+//! Conversations with the calls that should be made beside them, as Ragas has them (`user_input`, `reference_tool_calls`).
+
+use m3_trajectory::json::Json;
+
+use super::members::{CallsMember, Whose};
+use super::rows::trace_of;
+use crate::conversation::Conversation;
+use crate::fields::Fields;
+use crate::formats::Format;
+use crate::formats::dialects::add_messages;
+use crate::head::messages;
+use crate::input::{At, Input, ReadError, Sink};
+
+/// The format, recognized by both.
+pub(in crate::formats) const CONVERSATIONS: Format = Format {
+    name: "expected-beside-messages",
+    title: "conversations with the calls that should be made beside them",
+    recognizes: |head| head.any(|record| messages(record).is_some() && expected(record).is_some()),
+    read,
+};
+
+/// The member with the calls that should be made.
+fn expected(record: &Json) -> Option<CallsMember<'_>> {
+    CallsMember::all(record)
+        .into_iter()
+        .find(|member| member.whose == Whose::Expected && member.is_sure(record))
+}
+
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    input.records(sink, |sink, at: At, record| {
+        let mut conversation = Conversation::with_id(at.id(record.id("id")));
+        add_messages(&mut conversation, messages(record).unwrap_or_default());
+        let mut trace = conversation.finish();
+        trace.reference =
+            expected(record).and_then(|member| trace_of(sink, at, record, member)).map(Box::new);
+        sink.trace(at.line, trace)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, shown};
+
+    /// The members are those of Ragas' `MultiTurnSample` and of a log of chat completions.
+    #[test]
+    fn calls_that_should_be_made_are_the_reference_of_a_conversation() {
+        for text in [
+            r#"{"user_input": [{"content": "Q?", "type": "human"}, {"content": "", "type": "ai", "tool_calls": [{"name": "a", "args": {"x": 1}}]},
+                {"content": "r", "type": "tool"}, {"content": "A.", "type": "ai"}], "reference_tool_calls": [{"name": "b", "args": {"x": 2}}]}"#,
+            r#"{"messages": [{"role": "user", "content": "Q?"}, {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "a", "arguments":
+                "{\"x\": 1}"}}]}, {"role": "tool", "tool_call_id": "1", "content": "r"}, {"role": "assistant", "content": "A."}],
+                "expected_tools": ["b(x=2)"]}"#,
+        ] {
+            let (format, kept) = read_text("cases.json", text).unwrap();
+            let trace = &kept.traces[0];
+            assert_eq!(format, "expected-beside-messages", "{text}");
+            assert_eq!(shown(trace), [r#"a({"x":1})=r"#], "{text}");
+            assert_eq!(trace.final_reply.as_deref(), Some("A."), "{text}");
+            assert_eq!(trace.question.as_ref().unwrap().text(), "Q?");
+            assert_eq!(shown(trace.reference.as_ref().unwrap()), [r#"b({"x":2})=-"#], "{text}");
+        }
+    }
+}
