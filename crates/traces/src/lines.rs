@@ -45,3 +45,22 @@ pub(crate) fn each_line<E: From<SourceError>>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_a_line_that_is_too_long_is_no_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "ab\nabcdefgh\nabcd\n\nabc\nabcdefghi").unwrap();
+        let mut lines = Vec::new();
+        let each = |number, line: &[u8]| {
+            lines.push((number, String::from_utf8(line.to_owned()).unwrap()));
+            Ok::<_, SourceError>(())
+        };
+        each_line(&Source::open(file.path()).unwrap(), 4, each).unwrap();
+        let lines: Vec<(u64, &str)> = lines.iter().map(|(number, line)| (*number, &**line)).collect();
+        assert_eq!(lines, [(1, "ab"), (2, "abcd"), (3, "abcd"), (5, "abc"), (6, "abcd")]);
+    }
+}
