@@ -137,9 +137,11 @@ fn files_that_cannot_be_read() {
         message.contains("failed to read `missing.json`") && message.contains("hint: check the path"),
         "{message}"
     );
-    let (code, message) = failure(no_encoder(&folder).arg("score").args([folder.path(), &good]));
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let (code, message) = failure(no_encoder(&folder).arg("score").args([&empty, &good]));
     assert_eq!(code, 2);
-    assert!(message.contains("it is a folder"), "{message}");
+    assert!(message.contains("no file in this folder (0 files) has a format"), "{message}");
 }
 
 #[test]

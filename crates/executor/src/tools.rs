@@ -285,7 +285,7 @@ impl Tools {
 
 /// The name of a record that has the form of a call but is not one: its server is empty, as no real server's name is.
 fn own_name(what: &str) -> String {
-    ToolName { server: String::new(), tool: what.to_owned() }.to_string()
+    format!("/{what}")
 }
 
 /// The name and the arguments of the record, in the form of a call, that holds the files of a result.

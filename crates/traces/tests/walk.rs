@@ -41,6 +41,8 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("adk-eval-set", "tool_uses", "a name without arguments may be a tool that has to be chosen"),
     ("sharegpt", "value", "texts with tags are looked for where texts stand"),
     ("mcpagentbench", "expected_tools", "expected calls that are not there are no expectation"),
+    ("expected-calls", "expected_tools", "names alone, under any other name, are no calls"),
+    ("expected-calls", "tool_name", "a record without a name of a tool has no call"),
     ("langchain", "tool_calls", "the call stands among the parts of the content, too"),
     ("openai-responses", "type", "events of unknown types are not looked into"),
     // Open: these should be noted.

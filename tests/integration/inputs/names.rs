@@ -81,15 +81,15 @@ fn what_could_mean_several_is_listed_and_left_as_it_is() {
     // Without the catalog there is one candidate only.
     let (_, report) = scored(&predictions, &tools[..2]).unwrap();
     assert_eq!(report["tool_names"]["mapping"], json!({"crop": "image/crop"}));
-    // Two names that are both in use cannot stand for one tool.
+    // One tool may be written in several ways.
     let half = edited(|call| {
         if call["name"] == "image/crop" && call["arguments"]["x1"] != 80 {
             call["name"] = json!("image__crop");
         }
     });
     let (said, report) = scored(&half, &tools[..2]).unwrap();
-    assert!(said.contains("`image__crop` could be `image/crop`, as another name could"), "{said}");
-    assert_eq!(report["tool_names"]["mapping"], json!({}));
+    assert!(said.contains("image__crop -> image/crop"), "{said}");
+    assert_eq!(report["tool_names"]["mapping"], json!({"image__crop": "image/crop"}));
 }
 
 #[test]

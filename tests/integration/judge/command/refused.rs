@@ -26,7 +26,7 @@ fn bad_input_is_refused_before_anybody_is_asked() {
     refused(asking(&folder, &[folder.path()], &model).args(["--id", "x"]), "there is no run of the task `x`");
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
-    refused(&mut asking(&folder, &[&empty], &model), "has no predictions.json");
+    refused(&mut asking(&folder, &[&empty], &model), "no file in this folder (0 files) has a format");
     // The judge needs the image, so it has to be found.
     let mut without = command(&folder, &[&predictions]);
     without.args(["--llm", &super::name_of(&model)]);

@@ -2,20 +2,20 @@
 
 use m3_trajectory::json::Json;
 
+use super::conversation;
 use super::members::{CallsMember, Whose};
 use super::rows::trace_of;
 use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::formats::Format;
 use crate::formats::dialects::add_messages;
-use crate::head::messages;
 use crate::input::{At, Input, ReadError, Sink};
 
 /// The format, recognized by both.
 pub(in crate::formats) const CONVERSATIONS: Format = Format {
     name: "expected-beside-messages",
     title: "conversations with the calls that should be made beside them",
-    recognizes: |head| head.any(|record| messages(record).is_some() && expected(record).is_some()),
+    recognizes: |head| head.any(|record| conversation(record).is_some() && expected(record).is_some()),
     read,
 };
 
@@ -28,9 +28,9 @@ fn expected(record: &Json) -> Option<CallsMember<'_>> {
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.records(sink, |sink, at: At, record| {
-        let mut conversation = Conversation::with_id(at.id(record.id("id")));
-        add_messages(&mut conversation, messages(record).unwrap_or_default());
-        let mut trace = conversation.finish();
+        let mut messages = Conversation::with_id(at.id(record.id("id")));
+        add_messages(&mut messages, conversation(record).unwrap_or_default());
+        let mut trace = messages.finish();
         trace.reference =
             expected(record).and_then(|member| trace_of(sink, at, record, member)).map(Box::new);
         sink.trace(at.line, trace)

@@ -38,21 +38,23 @@ fn recognizes(head: &Head) -> bool {
 
 /// Whether a record has calls, and is not a message or what m3 writes.
 fn is_record(value: &Json) -> bool {
-    // The steps of m3's own trajectories have `calls`.
-    let is_own = value.list("steps").iter().any(|step| step.has("calls"));
+    // The steps of m3's own trajectories have `calls`, or `tool_calls`, which m3 reads as such.
+    let is_own = value.list("steps").iter().any(|step| step.has("calls") || step.has("tool_calls"));
     let is_event = is_conversation_event(value) && members::question(value).is_none();
     let is_other =
         is_own || is_event || is_report(value) || role(value).is_some() || !matches!(value, Json::Object(_));
-    !is_other && !holds_replies(value) && CallsMember::find(value).is_some_and(|member| member.is_sure(value))
+    !is_other
+        && conversation(value).is_none()
+        && CallsMember::find(value).is_some_and(|member| member.is_sure(value))
 }
 
-/// Whether a record holds a conversation in which a model speaks: then it is a trace, whatever stands beside it.
-fn holds_replies(value: &Json) -> bool {
+/// The conversation in a record, in which a model speaks: then the record is a trace, whatever stands beside it.
+fn conversation(record: &Json) -> Option<&[Json]> {
     let is_reply = |message: &Json| {
         let speaker = role(message).or_else(|| message.text("type"));
         speaker.is_some_and(|speaker| matches!(speaker, "assistant" | "ai" | "model"))
     };
-    members_of(value).iter().any(|(_, inner)| inner.items().iter().any(is_reply))
+    members_of(record).iter().map(|(_, inner)| inner.items()).find(|items| items.iter().any(is_reply))
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
