@@ -253,7 +253,7 @@ fn catalogs_that_are_none() {
     let file = folder.json("good.json", &good());
     for (content, reason) in [
         ("[1]", "found an array without tools"),
-        ("{\"s\": {}}", "/s/tools: server `s` has no list of tools"),
+        ("{\"s\": {}}", "found an object of `s` without tools"),
         ("{\"s\": {\"tools\": [{}]}}", "/s/tools/0: a tool without a name"),
         ("{\"s\": ", "is not JSON"),
     ] {

@@ -4,7 +4,6 @@ mod adk;
 mod agentevals;
 mod agents;
 mod anthropic;
-mod any_dialect;
 mod atif;
 mod chat;
 mod chat_exports;

@@ -4,7 +4,7 @@
 use m3_trajectory::json::Json;
 
 use super::calls::CallsReading;
-use crate::call_shapes::{call, plain};
+use crate::call_shapes::plain;
 use crate::content::Content;
 use crate::fields::{Fields, id, members, role};
 use crate::trace::TracedCall;
@@ -34,11 +34,12 @@ const EXPECTED: &[&str] = &[
     "labeled",
     "reference",
     "required",
+    "solution",
     "target",
 ];
 
 /// Those of them that name calls without a noun, if their values are calls. Others also name labels and accepted values.
-const ALONE: &[&str] = &["expected", "gold", "golden", "groundtruth", "ideal", "reference"];
+const ALONE: &[&str] = &["expected", "gold", "golden", "groundtruth", "ideal", "reference", "solution"];
 
 /// Words before or after the noun that say that a model made the calls.
 const MADE: &[&str] = &["actual", "called", "executed", "invoked", "made", "observed", "predicted", "used"];
@@ -232,13 +233,6 @@ impl<'j> CallsMember<'j> {
             () if is_name_of_one(record, &name, value) => {
                 member(Whose::Unsaid, true, has_any(record, IDS) || has_any(record, QUESTIONS))
             }
-            // `[{"f": {..}}]` may be anything where the member's name says nothing.
-            () if holds_whole_calls(value)
-                && value.items().iter().all(|item| call(item).is_some())
-                && (has_any(record, IDS) || has_any(record, QUESTIONS)) =>
-            {
-                member(Whose::Unsaid, false, true)
-            }
             () => None,
         }
     }
@@ -260,7 +254,7 @@ fn is_name_of_one(record: &Json, name: &str, value: &Json) -> bool {
     is_text && is_tool && (arguments(record).is_some() || has_place())
 }
 
-/// Whether a value is a list of calls with arguments, whatever it is called. Tools that are offered have a schema in the place
+/// Whether a value is a list of calls with arguments. Tools that are offered have a schema in the place
 /// of arguments.
 fn holds_whole_calls(value: &Json) -> bool {
     let is_schema = |arguments: &Json| ["type", "properties", "$schema"].iter().any(|key| arguments.has(key));

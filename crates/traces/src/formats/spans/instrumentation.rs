@@ -5,13 +5,13 @@ use std::borrow::Cow;
 
 use m3_trajectory::json::{Json, Keys, parse};
 
+use super::any_dialect;
 use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn, calls};
 use super::{cut, tool_values};
 use crate::arguments::tool;
 use crate::content::Content;
 use crate::conversation::Entry;
 use crate::fields::Fields;
-use crate::formats::any_dialect;
 use crate::spans::{Attributes, Span};
 use crate::trace::{Notes, TracedCall};
 use crate::usage::Usage;

@@ -4,6 +4,7 @@
 //! A dialect tells what each span is ([`Role`]): a reply of a model, a call of a tool, an agent. The rest is the same
 //! for all: which replies and calls belong to which agent (`scopes`), and which results to which calls (`join`).
 
+mod any_dialect;
 mod assemble;
 mod cut;
 mod instrumentation;
@@ -27,7 +28,7 @@ use crate::spans::{Span, find, is_otlp, is_page};
 use crate::trace::{Notes, Trace};
 use roles::Role;
 
-pub(super) use otel_messages::{MESSAGES, add_messages};
+pub(super) use otel_messages::MESSAGES;
 
 /// Observations of Langfuse, and spans of its SDK.
 pub(super) const LANGFUSE: Format = Format {

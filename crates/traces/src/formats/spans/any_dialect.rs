@@ -3,10 +3,11 @@
 
 use m3_trajectory::json::{Json, Keys, parse};
 
-use super::{Format, anthropic, chat, dialects, gemini, langchain, responses, spans, vercel};
+use super::otel_messages;
 use crate::content::{object, string};
 use crate::conversation::{Conversation, Record};
 use crate::fields::{Fields, members, role};
+use crate::formats::{Format, anthropic, chat, dialects, gemini, langchain, responses, vercel};
 use crate::head::{Head, Shape, messages};
 
 /// How a message, or a whole reply, is added.
@@ -18,7 +19,7 @@ enum AddMessages {
     All(fn(&mut Conversation, &[Json])),
 }
 
-/// The dialects of messages, in the order of [`FORMATS`](super::FORMATS); the last one takes any.
+/// The dialects of messages, in the order of [`FORMATS`](crate::formats::FORMATS); the last one takes any.
 const MESSAGES: [(Format, AddMessages); 8] = [
     (
         langchain::MESSAGES,
@@ -27,7 +28,7 @@ const MESSAGES: [(Format, AddMessages); 8] = [
     (chat::MESSAGES, AddMessages::Each(chat::message)),
     (responses::ITEMS, AddMessages::Each(responses::item)),
     (gemini::CONTENTS, AddMessages::Each(gemini::content)),
-    (spans::MESSAGES, AddMessages::All(spans::add_messages)),
+    (otel_messages::MESSAGES, AddMessages::All(otel_messages::add_messages)),
     (vercel::MESSAGES, AddMessages::All(vercel::add_messages)),
     (anthropic::MESSAGES, AddMessages::Each(anthropic::message)),
     (dialects::MESSAGES, AddMessages::Each(dialects::message)),
