@@ -32,6 +32,9 @@ use super::stdio::StdioChild;
 /// The most pages of a server's list of tools.
 const MAX_PAGES: usize = 100;
 
+/// How many tools of a page are compared with those before, to see that the list begins again.
+const MAX_SAME: usize = 100;
+
 /// The most tools that a server may list.
 const MAX_TOOLS: usize = 10_000;
 
@@ -166,7 +169,10 @@ impl Client {
             };
             match page.remove("tools") {
                 // Some servers never end the list, and begin it again.
-                Some(Value::Array(listed)) if listed.first().is_some_and(|first| tools.contains(first)) => {
+                Some(Value::Array(listed))
+                    if !listed.is_empty()
+                        && listed.iter().take(MAX_SAME).all(|tool| tools.contains(tool)) =>
+                {
                     break;
                 }
                 Some(Value::Array(listed)) => tools.extend(listed.into_iter().take_while(|tool| {

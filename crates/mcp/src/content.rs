@@ -107,7 +107,10 @@ impl ToolResult {
 /// What an answer says that is no result yet (MCP 2026-07-28, "Multi Round-Trip Requests", and tasks): the server asks
 /// for input of the user, or names a task that it has begun. No capability for either is declared.
 fn unfinished(members: &Map<String, Value>) -> Option<String> {
-    let kind = members.get("resultType").and_then(Value::as_str).filter(|kind| *kind != "complete");
+    let kind = members
+        .get("resultType")
+        .and_then(Value::as_str)
+        .filter(|kind| matches!(*kind, "input_required" | "task"));
     let is_task = || members.contains_key("task") && !members.contains_key("content");
     let kind = kind.or_else(|| is_task().then_some("task"))?;
     let answer = shortened(&serde_json::to_string(members).unwrap_or_default(), MOST_SHOWN);

@@ -154,7 +154,11 @@ impl LineReader {
         if line.trim_ascii().is_empty() {
             return;
         }
-        if line.starts_with(b"Content-Length: ") {
+        let length = line.trim_ascii().strip_prefix(b"Content-Length: ");
+        let is_first = self.noise.load(Ordering::Relaxed) == 0;
+        if is_first
+            && length.is_some_and(|length| !length.is_empty() && length.iter().all(u8::is_ascii_digit))
+        {
             self.writes_headers.cancel();
         }
         if self.noise.fetch_add(1, Ordering::Relaxed) < TOLD_NOISE {

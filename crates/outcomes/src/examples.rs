@@ -77,6 +77,9 @@ const PLAIN: &[(&str, &str, Outcome)] = &[
     (r#"{"code": 400, "msg": "bad parameter"}"#, "status_bad_request", InvalidArguments),
     (r#"{"errcode": 40001, "errmsg": "invalid credential"}"#, "access_denied", ResourceNotFound),
     (r#"{"errcode": 0, "errmsg": "ok", "count": 3}"#, "normal_result", Success),
+    (r#"{"errcode": 200, "errmsg": "success", "city": "Bern"}"#, "normal_result", Success),
+    ("Error: missing required key 'city'", "invalid_arguments_answer", InvalidArguments),
+    ("Error: None of the given paths exist", "says_error", InvalidArguments),
     (
         r#"{"status": "0", "info": "INVALID_USER_KEY", "infocode": "10001"}"#,
         "access_denied",

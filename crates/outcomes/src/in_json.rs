@@ -2,13 +2,16 @@
 
 use serde_json::{Map, Value};
 
-/// The only member of an object in which frameworks and gateways wrap an answer: any `result`, or a text under a word for
-/// a message.
+use super::patterns::FAILURE_PHRASE;
+
+/// The only member of an object in which frameworks and gateways wrap an answer: any `result`, or a message that is nothing
+/// but a phrase of failure.
 pub(super) fn wrapped(members: &Map<String, Value>) -> Option<&Value> {
     match members.iter().next() {
         Some((key, value)) if members.len() == 1 => match key.as_str() {
             "result" => Some(value),
-            "message" | "Message" | "msg" | "detail" => Some(value).filter(|value| value.is_string()),
+            "message" | "Message" | "msg" | "detail" => Some(value)
+                .filter(|value| value.as_str().is_some_and(|text| FAILURE_PHRASE.is_match(text.trim()))),
             _ => None,
         },
         _ => None,
@@ -93,7 +96,10 @@ fn has_error_code(members: &Map<String, Value>) -> bool {
         let value = members.get(key)?;
         value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())
     };
-    let is_text = |key: &str| members.get(key).is_some_and(Value::is_string);
+    let is_text = |key: &str| {
+        let text = members.get(key).and_then(Value::as_str).map(|text| text.trim().to_lowercase());
+        text.is_some_and(|text| !matches!(&*text, "" | "ok" | "success" | "succeeded" | "successful"))
+    };
     CODES.iter().any(|(code, message)| number(code).is_some_and(|code| code != 0) && is_text(message))
         || (number("status") == Some(0) && is_text("info") && members.contains_key("infocode"))
 }

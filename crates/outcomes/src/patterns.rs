@@ -48,7 +48,7 @@ const STARTS: &[&str] = &[
 ];
 
 /// Beginnings of texts that count failures and have none.
-const NO_FAILURES: &str = r"^\W{0,3}(errors?|exceptions?|failed|failures?)\s*[:=]\s*(0|none)\b";
+const NO_FAILURES: &str = r"^\W{0,3}(errors|exceptions|failed|failures)\s*[:=]\s*(0|none)\s*([,;|\n]|$)";
 
 /// Patterns of texts that name a status code; a group captures the code.
 const STATUSES: &[&str] = &[

@@ -144,7 +144,7 @@ pub static ANSWER_RULES: [AnswerRule; 14] = [
             r"\boperation not permitted\b",
             r"\bapi[ _-]?(key|token)s?\b",
             r"\baccess token\b",
-            r"\b(invalid|missing|wrong|expired)[_ ](\w{1,20}[_ ])?(key|token)\b",
+            r"\b(invalid|missing|wrong|expired)[_ ](api|user|auth|access|secret|session|bearer)[_ ](key|token)\b",
             r"\bauthentication\b",
             r"\bcredentials?\b",
             r"\bsubscription\b",

@@ -68,9 +68,10 @@ fn call_within(call: &TracedCall) -> Option<(String, Json)> {
     let name = pick(outer, NAMES)?.as_str().filter(|name| !name.trim().is_empty())?;
     let inner = arguments(pick(outer, ARGUMENTS)).filter(|inner| matches!(inner, Json::Object(_)))?;
     let has_weight = |(key, value): &(String, Json)| {
-        let is_known = [NAMES, SERVERS, ARGUMENTS, REMARKS].iter().any(|names| names.contains(&&*plain(key)));
+        let is_read = |names: &&[&str]| pick(outer, names).is_some_and(|picked| std::ptr::eq(picked, value));
+        let is_known = [NAMES, SERVERS, ARGUMENTS].iter().any(is_read) || REMARKS.contains(&&*plain(key));
         let is_empty = match value {
-            Json::Null | Json::Bool(_) => true,
+            Json::Null | Json::Bool(false) => true,
             Json::String(text) => text.is_empty(),
             other => other.items().is_empty() && members(other).is_empty() && !is_number(other),
         };

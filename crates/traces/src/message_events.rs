@@ -204,13 +204,14 @@ fn turn(record: &Json) -> Option<Json> {
 /// takes the place of the first; `$set` adds messages; `$rewindTo` takes the later ones back.
 pub(crate) fn last_versions(records: &[Json]) -> Vec<&Json> {
     let mut last: Vec<&Json> = Vec::new();
-    let mut places = HashMap::new();
+    let mut places = HashMap::<String, usize>::new();
     let ids: HashSet<_> = records.iter().map(|record| record.id("id")).collect();
     for record in records {
         if let Some(id) = record.id("$rewindTo") {
             if let Some(place) = places.get(&id).copied() {
-                last.truncate(place);
-                places.retain(|_, at| *at < place);
+                for gone in last.drain(place.min(last.len())..) {
+                    gone.id("id").and_then(|id| places.remove(&id));
+                }
             }
             continue;
         }

@@ -5,6 +5,7 @@ mod http;
 mod in_process;
 mod leftovers;
 mod limits;
+mod newest;
 mod starting;
 pub(crate) mod support;
 mod tasks;

@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::{CustomResult, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{
+    CustomResult, JsonRpcMessage, ListToolsResult, RequestId, ServerJsonRpcMessage, ServerResult,
+};
 use serde_json::Value;
 
 use super::super::lines::RefusedAnswers;
@@ -44,7 +46,10 @@ impl Answers {
     pub(super) fn keep(&self, message: &mut ServerJsonRpcMessage) {
         let JsonRpcMessage::Response(response) = message else { return };
         let ServerResult::CustomResult(CustomResult(result)) = &mut response.result else { return };
-        let tools = result.get("tools").and_then(|_| serde_json::from_value(result.clone()).ok());
+        let tools = result.get("tools").and_then(Value::as_array).map(|tools| {
+            let read = tools.iter().filter_map(|tool| serde_json::from_value(tool.clone()).ok());
+            ListToolsResult::with_all_items(read.collect())
+        });
         if let Some(kept) = self.lock().get_mut(&own_id(&response.id)) {
             kept.get_or_insert(result.take());
         }

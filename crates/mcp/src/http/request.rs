@@ -13,7 +13,9 @@ use m3_support::text::shortened;
 use m3_support::unpack::GzipReader;
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Response, StatusCode, redirect};
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage,
+};
 use rmcp::transport::common::client_side_sse::BoxedSseResponse;
 use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, HEADER_SESSION_ID, JSON_MIME_TYPE};
 use rmcp::transport::streamable_http_client::{
@@ -35,8 +37,8 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// The last of these waits: after it, the server's failure is the answer.
 const LAST_WAIT: Duration = Duration::from_secs(4);
 
-/// The longest wait that a server may ask for.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// The longest wait that a server may ask for: the limits of time of a call are longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// The most redirects that are followed.
 const MAX_REDIRECTS: usize = 10;
@@ -173,9 +175,9 @@ impl Requests {
         }
     }
 
-    /// Sends a request, and sends it again if the server is too busy for it now, as it asks to (RFC 9110, section
-    /// 10.2.3). The caller limits the time.
-    async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
+    /// Sends a request, and sends it again if the server is too busy for it now (RFC 9110, section 10.2.3). The caller
+    /// limits the time.
+    async fn send(&self, request: RequestBuilder, is_call: bool) -> Result<Response, Failure> {
         let mut waits = FIRST_WAIT;
         loop {
             let same = request.try_clone();
@@ -183,7 +185,7 @@ impl Requests {
                 Some(same) => same.send().await.map_err(failure)?,
                 None => return request.send().await.map_err(failure),
             };
-            match wait_before_retry(&response, waits) {
+            match wait_before_retry(&response, waits, is_call) {
                 Some(wait) if waits <= LAST_WAIT => tokio::time::sleep(wait).await,
                 _ => return Ok(response),
             }
@@ -192,15 +194,17 @@ impl Requests {
     }
 }
 
-/// How long to wait before a request is sent again; `None` if it should not be. A server that is too busy has not begun
-/// with the request; any other failure may have come after the tool did its work, so the server must ask for the retry.
-fn wait_before_retry(response: &Response, otherwise: Duration) -> Option<Duration> {
+/// How long to wait before a request is sent again; `None` if it should not be. A tool may have done its work before any
+/// failure but 429, so its call is then not made twice.
+fn wait_before_retry(response: &Response, otherwise: Duration, is_call: bool) -> Option<Duration> {
     let asked = response
         .headers()
         .get(RETRY_AFTER)
         .and_then(|value| retry_after(value.to_str().ok()?, SystemTime::now()));
     match response.status() {
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Some(asked.unwrap_or(otherwise)),
+        StatusCode::TOO_MANY_REQUESTS => Some(asked.unwrap_or(otherwise)),
+        _ if is_call => None,
+        StatusCode::SERVICE_UNAVAILABLE => Some(asked.unwrap_or(otherwise)),
         status if status.is_server_error() => asked,
         _ => None,
     }
@@ -249,7 +253,8 @@ impl StreamableHttpClient for Requests {
         if let Some(session) = session_id {
             request = request.header(HEADER_SESSION_ID, session.as_ref());
         }
-        let response = self.send(request.json(&message)).await?;
+        let is_call = matches!(&message, JsonRpcMessage::Request(sent) if matches!(sent.request, ClientRequest::CallToolRequest(_)));
+        let response = self.send(request.json(&message), is_call).await?;
         if has_session && matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE) {
             return Err(StreamableHttpError::SessionExpired);
         }

@@ -1,7 +1,7 @@
 //! Exports of chat programs that keep a conversation as a tree of messages, in which an edited question begins a branch:
 //! `ChatGPT`, Open WebUI; and rounds of calls in chats of VS Code.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use m3_trajectory::json::Json;
 
@@ -46,9 +46,11 @@ impl<'j> Tree<'j> {
     /// The messages from the root to the last node.
     fn branch(&self) -> Vec<&'j Json> {
         let mut branch = Vec::new();
-        let (mut next, mut seen) = (Some(self.last), HashSet::new());
-        while let Some(id) = next.filter(|id| seen.insert(*id)) {
-            let Some(node) = self.nodes.member(id) else { break };
+        let mut nodes: HashMap<&str, &Json> =
+            members(self.nodes).iter().map(|(id, node)| (id.as_str(), node)).collect();
+        let mut next = Some(self.last);
+        // A node that is taken out cannot be its own ancestor.
+        while let Some(node) = next.and_then(|id| nodes.remove(id)) {
             branch.push(node.member("message").unwrap_or(node));
             next = node.text(self.parent);
         }

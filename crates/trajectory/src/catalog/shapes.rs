@@ -34,6 +34,9 @@ const SCHEMAS: [&str; 6] = [
 /// Members that name the server of a tool.
 const SERVERS: [&str; 3] = ["server", "server_name", "mcp_server"];
 
+/// Members around a request or an answer, which name no server.
+const ENVELOPES: [&str; 6] = ["body", "data", "params", "payload", "request", "response"];
+
 /// The deepest member that is looked into; the longest schema has fewer levels.
 const DEPTH: usize = 8;
 
@@ -49,7 +52,8 @@ pub(super) fn is_by_server(value: &Json) -> bool {
         let is_request = TEXTS.iter().chain(&["model"]).any(|key| server.get(key).is_some());
         matches!(server.get("tools"), Some(Json::Array(_))) && !is_request
     };
-    !is_answer && !servers.is_empty() && servers.iter().all(|(_, server)| is_server(server))
+    let is_envelope = servers.iter().all(|(key, _)| ENVELOPES.contains(&key.as_str()));
+    !is_answer && !is_envelope && !servers.is_empty() && servers.iter().all(|(_, server)| is_server(server))
 }
 
 /// The servers of a file, with their tools. A tool of which no server is known stands in the server without a name.
@@ -117,8 +121,10 @@ impl ListedTools {
                 let written = if LISTS.contains(&key.as_str()) { in_text(inner) } else { None };
                 let inner = written.as_ref().unwrap_or(inner);
                 match inner {
+                    // Logs also list the names of tools.
                     Json::Array(items) if LISTS.contains(&key.as_str()) => {
-                        self.add_all(items, None, &pointer)
+                        let has_any = items.iter().any(|item| matches!(item, Json::Object(_)));
+                        if has_any || depth == 0 { self.add_all(items, None, &pointer) } else { Ok(()) }
                     }
                     // `{"server": [tools]}`
                     Json::Array(items) if depth == 0 && !items.is_empty() && items.iter().all(has_schema) => {

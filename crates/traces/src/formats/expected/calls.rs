@@ -30,9 +30,7 @@ pub(super) struct CallsReading {
     pub(super) unread: u64,
     /// Whether the value says which calls are made together.
     pub(super) has_steps: bool,
-    /// Whether the value was a text with names.
-    pub(super) is_names: bool,
-    /// Whether every call has arguments or is a plain name.
+    /// Whether a call without arguments has further members, as steps in prose have.
     has_prose: bool,
 }
 
@@ -75,7 +73,6 @@ impl CallsReading {
             }
             return;
         }
-        self.is_names = true;
         let names = text.split(BETWEEN).map(|name| name.trim().trim_end_matches('-').trim());
         for name in names.filter(|name| !name.is_empty()) {
             self.name(name);
@@ -92,10 +89,12 @@ impl CallsReading {
     /// One item of a list: a call, a name, or the calls that are made together.
     fn item(&mut self, item: &Json) {
         match item {
-            Json::String(text) if text.contains('(') => self.text(text.trim()),
+            Json::String(text) if text.contains('(') || text.trim_start().starts_with(['{', '[']) => {
+                self.text(text.trim())
+            }
             Json::String(text) => self.name(text.trim()),
             Json::Array(items) => self.together(items),
-            Json::Object(_) => match together(item) {
+            Json::Object(_) => match together(item).filter(|_| call(item).is_none()) {
                 Some(items) => self.together(items),
                 None => self.object(item),
             },
@@ -135,6 +134,13 @@ impl CallsReading {
     }
 
     fn name(&mut self, name: &str) {
+        // Numbers of calls and flags are no names.
+        if name.parse::<f64>().is_ok()
+            || matches!(&*name.to_ascii_lowercase(), "true" | "false" | "yes" | "no")
+        {
+            self.unread += 1;
+            return;
+        }
         self.add(TracedCall { tool: tool(None, name), ..TracedCall::default() });
     }
 

@@ -209,6 +209,10 @@ impl<'j> CallsMember<'j> {
     }
 
     fn new(record: &'j Json, key: &'j str, value: &'j Json) -> Option<Self> {
+        // A number or a flag counts calls.
+        if matches!(value, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_) | Json::Bool(_)) {
+            return None;
+        }
         let name = plain(key);
         let member = |whose, is_one, is_named| Some(Self { key, value, whose, is_one, is_named });
         let maybe = |whose| {
@@ -240,18 +244,20 @@ impl<'j> CallsMember<'j> {
     /// Whether a file with such a record has this format. Where the name does not say whose calls these are, the record has to
     /// be a task: logs have the calls of each step in a record.
     pub(super) fn is_sure(self, record: &Json) -> bool {
-        let is_filled = matches!(self.value, Json::Array(_) | Json::Object(_)) || !is_empty(self.value);
+        // Where nothing is listed, only the name of what is expected says that nothing should be called.
+        let is_filled =
+            !is_empty(self.value) || (self.whose == Whose::Expected && matches!(self.value, Json::Array(_)));
         let is_task = self.whose != Whose::Unsaid || has_any(record, TASK_IDS) || question(record).is_some();
         self.is_named && is_filled && is_task
     }
 }
 
-/// Whether a member names one call: with arguments beside it, or with a question or a step, to which a tool belongs.
+/// Whether a member names one call: with its arguments, or its step, beside it. A record with a result is one of a log.
 fn is_name_of_one(record: &Json, name: &str, value: &Json) -> bool {
-    let is_tool = ["function", "functionname", "tool", "toolname"].contains(&name);
-    let has_place = || has_any(record, QUESTIONS) || has_any(record, STEPS);
+    let is_tool = ["functionname", "tool", "toolname"].contains(&name);
+    let is_log = || ["result", "output", "error"].iter().any(|key| record.has(key));
     let is_text = value.as_str().is_some();
-    is_text && is_tool && (arguments(record).is_some() || has_place())
+    is_text && is_tool && !is_log() && (has_any(record, STEPS) || arguments(record, Whose::Unsaid).is_some())
 }
 
 /// Whether a value is a list of calls with arguments. Tools that are offered have a schema in the place
@@ -271,14 +277,12 @@ fn noun_beside<'n>(name: &'n str, word: &str) -> Option<&'n str> {
     [name.strip_prefix(word), name.strip_suffix(word)].into_iter().flatten().find(is_noun)
 }
 
-/// Whether a column with this name holds calls, in a table with these names.
-pub(super) fn is_column_of_calls(name: &str, all: &[&str]) -> bool {
-    let row =
-        Json::Object(all.iter().map(|name| ((*name).to_owned(), Json::String("x".to_owned()))).collect());
-    members(&row)
-        .iter()
-        .find(|(key, _)| key == name)
-        .is_some_and(|(key, value)| CallsMember::new(&row, key, value).is_some_and(|member| member.is_named))
+/// Whether a table with these columns has one with calls: one whose name says whose they are, or one beside an id or a
+/// question.
+pub(super) fn has_column_of_calls(names: &[String]) -> bool {
+    let row = Json::Object(names.iter().map(|name| (name.clone(), Json::String("x".to_owned()))).collect());
+    let is_task = has_any(&row, IDS) || has_any(&row, QUESTIONS);
+    CallsMember::all(&row).iter().any(|member| member.is_named && (is_task || member.whose != Whose::Unsaid))
 }
 
 /// Whether a value holds nothing.
@@ -291,17 +295,27 @@ pub(super) fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// The arguments that stand beside the name of a call.
-pub(super) fn arguments(record: &Json) -> Option<&Json> {
-    let is_arguments = |key: &str| {
-        let name = plain(key);
-        let is_behind = |word: &&str| name.strip_prefix(*word).is_some_and(|noun| ARGUMENTS.contains(&noun));
-        ARGUMENTS.contains(&&*name) || EXPECTED.iter().chain(MADE).any(is_behind)
+/// The arguments that stand beside the name of a call: those whose name says whose they are, else plain ones.
+pub(super) fn arguments(record: &Json, whose: Whose) -> Option<&Json> {
+    let words = match whose {
+        Whose::Expected => EXPECTED,
+        Whose::Made => MADE,
+        Whose::Unsaid => &[],
     };
-    members(record)
-        .iter()
-        .find(|(key, value)| is_arguments(key) && *value != Json::Null)
-        .map(|(_, value)| value)
+    let is_behind = |name: &str| {
+        words.iter().any(|word| name.strip_prefix(word).is_some_and(|noun| ARGUMENTS.contains(&noun)))
+    };
+    let with_name = |is_one: &dyn Fn(&str) -> bool| {
+        let mut all = members(record).iter();
+        all.find(|(key, value)| *value != Json::Null && is_one(&plain(key))).map(|(_, value)| value)
+    };
+    // Beside a call that was made, plain arguments are those of that call.
+    let is_of_other = whose == Whose::Expected
+        && members(record)
+            .iter()
+            .any(|(key, value)| value.as_str().is_some() && ["tool", "toolname"].contains(&&*plain(key)));
+    let plain_ones = || with_name(&|name| ARGUMENTS.contains(&name));
+    with_name(&is_behind).or_else(|| if is_of_other { None } else { plain_ones() })
 }
 
 /// The first member with one of these names that holds something.

@@ -60,11 +60,11 @@ impl Rows {
         known.notes.extend(&trace.notes);
         known.question = known.question.take().or(trace.question);
         known.final_reply = known.final_reply.take().or(trace.final_reply);
-        for calls in trace.steps {
-            match known.steps.last_mut().filter(|_| is_same_step) {
-                Some(step) => step.extend(calls),
-                None => known.steps.push(calls),
-            }
+        append(&mut known.steps, trace.steps, is_same_step);
+        match (&mut known.reference, trace.reference) {
+            (Some(known), Some(further)) => append(&mut known.steps, further.steps, is_same_step),
+            (known @ None, further) => *known = further,
+            (Some(_), None) => {}
         }
     }
 
@@ -74,10 +74,20 @@ impl Rows {
     }
 }
 
+/// Adds the steps of a further row.
+fn append(steps: &mut Vec<Vec<TracedCall>>, further: Vec<Vec<TracedCall>>, is_same_step: bool) {
+    for calls in further {
+        match steps.last_mut().filter(|_| is_same_step) {
+            Some(step) => step.extend(calls),
+            None => steps.push(calls),
+        }
+    }
+}
+
 /// The trace of one member with calls; `None` if it has some and none could be read, which the sink is told.
 pub(super) fn trace_of(sink: &mut dyn Sink, at: At, record: &Json, member: CallsMember<'_>) -> Option<Trace> {
     let mut reading = CallsReading::new(member.value);
-    let beside = arguments(record).filter(|beside| !is_empty(beside));
+    let beside = arguments(record, member.whose).filter(|beside| !is_empty(beside));
     let is_joined = beside.is_none_or(|beside| join(&mut reading, beside));
     let name = m3_support::text::shortened(member.key, 40);
     if reading.steps.is_empty() && reading.unread > 0 {

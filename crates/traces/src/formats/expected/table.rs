@@ -2,9 +2,12 @@
 
 use m3_trajectory::json::Json;
 
-use super::members::is_column_of_calls;
+use super::members::has_column_of_calls;
 use super::rows::Rows;
 use crate::input::{At, Input, LONGEST, ReadError, Sink};
+
+/// The most columns of a table.
+const MOST_COLUMNS: usize = 1000;
 
 /// What may separate the cells of a row.
 const SEPARATORS: [u8; 4] = *b",;\t|";
@@ -14,8 +17,8 @@ pub(super) fn has_calls(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((heading, _)) = text.split_once('\n') else { return false };
     let names = heading_of(heading);
-    let all: Vec<&str> = names.iter().map(String::as_str).collect();
-    all.iter().any(|name| is_column_of_calls(name, &all))
+    let is_name = |name: &String| name.chars().all(|c| c.is_alphanumeric() || "_ .-".contains(c));
+    (2..=MOST_COLUMNS).contains(&names.len()) && names.iter().all(is_name) && has_column_of_calls(&names)
 }
 
 /// The separator that divides a heading into the most cells.
