@@ -262,7 +262,7 @@ fn is_name_of_one(record: &Json, name: &str, value: &Json) -> bool {
 
 /// Whether a value is a list of calls with arguments. Tools that are offered have a schema in the place
 /// of arguments.
-fn holds_whole_calls(value: &Json) -> bool {
+pub(super) fn holds_whole_calls(value: &Json) -> bool {
     let is_schema = |arguments: &Json| ["type", "properties", "$schema"].iter().any(|key| arguments.has(key));
     let is_whole = |call: &TracedCall| call.arguments.as_ref().is_some_and(|arguments| !is_schema(arguments));
     let is_list =

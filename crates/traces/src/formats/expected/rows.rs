@@ -6,7 +6,8 @@ use m3_trajectory::json::Json;
 
 use super::calls::CallsReading;
 use super::members::{
-    CallsMember, Whose, answer, arguments, image, is_empty, question, record_id, step, task_type,
+    CallsMember, Whose, answer, arguments, holds_whole_calls, image, is_empty, question, record_id, step,
+    task_type,
 };
 use crate::arguments::arguments as read_arguments;
 use crate::fields::members;
@@ -38,6 +39,11 @@ impl Rows {
         if let (Some(expected), true) = (expected, made.is_some()) {
             let Some(reference) = trace_of(sink, at, record, *expected) else { return Ok(()) };
             trace.reference = Some(Box::new(reference));
+        }
+        for (key, value) in members(record) {
+            if holds_whole_calls(value) && !all.iter().any(|member| member.key == key) {
+                trace.notes.add_named("the calls in the member", key, "are left out");
+            }
         }
         if let (Some(id), true) = (&trace.id, first.is_one) {
             let id = id.clone();
