@@ -70,11 +70,19 @@ pub(super) async fn start(
             let launch = Launch { command, args, env, folder: &folder, guard: surroundings.guard.as_deref() };
             let begin =
                 |lifecycle| begin_process(config, &launch, &surroundings.events, noise, started, lifecycle);
-            with_or_without_handshake(begin(Lifecycle::Initialize), begin(Lifecycle::Discover)).await
+            with_or_without_handshake(
+                Box::pin(begin(Lifecycle::Initialize)),
+                Box::pin(begin(Lifecycle::Discover)),
+            )
+            .await
         }
         Transport::Http { url, headers } => {
             let begin = |lifecycle| begin_http(config, url, headers, started, lifecycle);
-            with_or_without_handshake(begin(Lifecycle::Initialize), begin(Lifecycle::Discover)).await
+            with_or_without_handshake(
+                Box::pin(begin(Lifecycle::Initialize)),
+                Box::pin(begin(Lifecycle::Discover)),
+            )
+            .await
         }
         Transport::Unusable { reason } => Err(StartError::Unusable { reason: reason.clone() }),
         Transport::InProcess(server) => {
@@ -171,7 +179,7 @@ async fn begin_process(
             Ok::<_, NoConnection>((client, tools))
         };
         tokio::select! {
-            begun = begin => begun,
+            session = begin => session,
             () = writes_headers.cancelled() => Err(HEADERS.to_owned().into()),
         }
     };

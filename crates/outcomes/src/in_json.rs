@@ -84,7 +84,7 @@ pub(super) fn failure(members: &Map<String, Value>) -> Option<String> {
 }
 
 /// Whether a code of an error that is not 0 stands beside its message, as Chinese and other gateways answer (`errcode`,
-/// `errmsg`; `error_code`, `error_msg`; AMap: `status` 0 with `info` and `infocode`).
+/// `errmsg`; `error_code`, `error_msg`; Amap: `status` 0 with `info` and `infocode`).
 fn has_error_code(members: &Map<String, Value>) -> bool {
     const CODES: [(&str, &str); 4] = [
         ("errcode", "errmsg"),

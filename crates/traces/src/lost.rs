@@ -58,17 +58,13 @@ pub(crate) fn checked(
     if lacks_calls {
         count_signs(record, &mut signs);
     }
-    match message(&signs) {
-        Some(message) => {
-            let item = at.index.filter(|_| at.line.is_none()).map(|index| format!("item {index}: "));
-            sink.lost(at.line, &format!("{}{message}; it is left out", item.unwrap_or_default()));
-            Ok(())
-        }
-        None => {
-            note_unread(record, &mut held);
-            held.into_iter().try_for_each(|(line, trace)| sink.trace(line, trace))
-        }
+    if let Some(message) = message(&signs) {
+        let item = at.index.filter(|_| at.line.is_none()).map(|index| format!("item {index}: "));
+        sink.lost(at.line, &format!("{}{message}; it is left out", item.unwrap_or_default()));
+        return Ok(());
     }
+    note_unread(record, &mut held);
+    held.into_iter().try_for_each(|(line, trace)| sink.trace(line, trace))
 }
 
 /// Notes the calls of a record that none of its traces has, with the members that hold them: a format may know some of
@@ -78,7 +74,9 @@ fn note_unread(record: &Json, held: &mut [(Option<u64>, Trace)]) {
         return;
     }
     let mut read = ReadCalls::default();
-    held.iter().for_each(|(_, trace)| read.add(trace));
+    for (_, trace) in held.iter() {
+        read.add(trace);
+    }
     let unread = written_calls(record).into_iter().filter(|(_, call)| !read.has(call));
     let names: Vec<String> = unread.map(|(member, _)| member).collect();
     if let Some((_, trace)) = held.first_mut() {

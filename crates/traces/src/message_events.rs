@@ -225,12 +225,11 @@ pub(crate) fn last_versions(records: &[Json]) -> Vec<&Json> {
             let id = record.id("id").filter(|_| ids.len() > 1);
             let known = id.as_ref().and_then(|id| places.get(id).copied());
             let is_again = known.and_then(|at| last.get(at)).is_some_and(|first| is_more(record, first));
-            match known.filter(|_| is_again) {
-                Some(at) => last.splice(at..=at, [record]).for_each(drop),
-                None => {
-                    places.extend(id.map(|id| (id, last.len())));
-                    last.push(record);
-                }
+            if let Some(at) = known.filter(|_| is_again) {
+                last.splice(at..=at, [record]).for_each(drop);
+            } else {
+                places.extend(id.map(|id| (id, last.len())));
+                last.push(record);
             }
         }
     }

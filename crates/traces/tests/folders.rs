@@ -1,6 +1,6 @@
 //! Folders where a file of trajectories may be named.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::path::Path;
 

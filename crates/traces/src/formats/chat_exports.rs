@@ -1,5 +1,5 @@
 //! Exports of chat programs that keep a conversation as a tree of messages, in which an edited question begins a branch:
-//! `ChatGPT`, Open WebUI; and rounds of calls in chats of VS Code.
+//! `ChatGPT`, Open `WebUI`; and rounds of calls in chats of VS Code.
 
 use std::collections::HashMap;
 
@@ -31,12 +31,11 @@ struct Tree<'j> {
 fn tree(record: &Json) -> Option<Tree<'_>> {
     let chat = record.member("chat").unwrap_or(record);
     let history = chat.member("history");
-    let (nodes, last, parent) = match record.member("mapping") {
-        Some(mapping) => (mapping, record.text("current_node"), "parent"),
-        None => {
-            let history = history?;
-            (history.member("messages")?, history.first(&["currentId", "current_id"])?.as_str(), "parentId")
-        }
+    let (nodes, last, parent) = if let Some(mapping) = record.member("mapping") {
+        (mapping, record.text("current_node"), "parent")
+    } else {
+        let history = history?;
+        (history.member("messages")?, history.first(&["currentId", "current_id"])?.as_str(), "parentId")
     };
     let is_node = |(_, node): &(String, Json)| node.has("message") || node.has("role");
     members(nodes).iter().any(is_node).then_some(Tree { nodes, last: last?, parent })
@@ -175,7 +174,7 @@ fn values(content: &Json) -> Json {
 mod tests {
     use crate::testing::{read_text, shown};
 
-    /// The members are those of `ChatGPT`'s `conversations.json` as people describe it, and of Open WebUI's source (0.12.4).
+    /// The members are those of `ChatGPT`'s `conversations.json` as people describe it, and of Open `WebUI`'s source (0.12.4).
     #[test]
     fn the_last_branch_of_a_tree_is_the_conversation() {
         let node = |id: &str, parent: &str, message: &str| {

@@ -124,7 +124,9 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 
 /// Adds messages of any dialect to a conversation.
 pub(super) fn add_messages(conversation: &mut Conversation, messages: &[Json]) {
-    last_versions(messages).into_iter().for_each(|item| message(conversation, item));
+    for item in last_versions(messages) {
+        message(conversation, item);
+    }
 }
 
 /// Reads lists of messages, each of which `message` adds to its conversation.

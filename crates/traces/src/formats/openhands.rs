@@ -67,12 +67,12 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             give(sink, at, value, &events.iter().collect::<Vec<_>>())
         });
     }
-    input.records(sink, |sink, at, value| match history(value) {
-        Some(events) => give(sink, at, value, &events),
-        None => {
-            crate::lost::leave_out(sink, at.line, value, "a record without a history is left out");
-            Ok(())
+    input.records(sink, |sink, at, value| {
+        if let Some(events) = history(value) {
+            return give(sink, at, value, &events);
         }
+        crate::lost::leave_out(sink, at.line, value, "a record without a history is left out");
+        Ok(())
     })
 }
 
@@ -115,9 +115,8 @@ impl History {
                 }
             }
             Some(action) if !is_user => self.action(it, event, action),
-            Some(_) => {}
             None if event.text("observation").is_some() => self.observation(it, event),
-            None => {}
+            _ => {}
         }
     }
 
@@ -191,7 +190,7 @@ fn own_call(action: &str, args: &Json) -> TracedCall {
 mod tests {
     use crate::testing::{read_text, shown};
 
-    /// The members of events are those of OpenHands 0.9 (`event_to_dict`), and of its later `tool_call_metadata`.
+    /// The members of events are those of `OpenHands` 0.9 (`event_to_dict`), and of its later `tool_call_metadata`.
     #[test]
     fn actions_are_calls_and_observations_their_results() {
         let events = r#"[{"id": 0, "source": "user", "action": "message", "args": {"content": "Q?"}},

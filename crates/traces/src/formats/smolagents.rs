@@ -83,7 +83,7 @@ fn results(it: &mut Conversation, record: &Json, count: usize) {
     let observed = record.member("observations").filter(|text| !text.as_str().is_some_and(str::is_empty));
     match (count, failure.or_else(|| observed.cloned())) {
         (1, result @ Some(_)) => {
-            it.result(Outcome { result, is_error: error.is_some(), ..Outcome::default() })
+            it.result(Outcome { result, is_error: error.is_some(), ..Outcome::default() });
         }
         (2.., Some(_)) => it.note("a result of several calls together is left out"),
         _ => {}

@@ -5,7 +5,8 @@ use std::io::{self, BufRead, Read};
 
 use m3_trajectory::json::parse;
 
-use super::read::{DEEPEST, PAGES, hex};
+use super::read::{DEEPEST, PAGES};
+use super::span_json::hex;
 use crate::fields::Fields;
 use crate::groups::{Names, Place};
 use crate::head::Shape;

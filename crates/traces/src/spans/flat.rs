@@ -4,7 +4,7 @@
 use m3_trajectory::json::Json;
 
 use super::Span;
-use super::read::nested_span;
+use super::span_json::nested_span;
 use crate::content::object;
 use crate::fields::{Fields, members};
 

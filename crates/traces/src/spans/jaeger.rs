@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::Json;
 
-use super::read::hex;
+use super::span_json::hex;
 use super::{Attributes, Event, Span, Status};
 use crate::fields::Fields;
 

@@ -3,7 +3,7 @@
 
 use m3_trajectory::json::{Json, parse};
 
-use super::read::{hex, time};
+use super::span_json::{hex, time};
 use super::{Attributes, Span, Status};
 use crate::fields::{Fields, members};
 

@@ -9,6 +9,7 @@ mod flat;
 mod jaeger;
 mod langfuse;
 mod read;
+mod span_json;
 mod tree;
 
 use std::collections::{HashMap, HashSet};
@@ -21,7 +22,8 @@ use crate::values::value;
 pub(crate) use attributes::Attributes;
 use find::{Kind, marked};
 pub(crate) use find::{SpanIndex, find};
-pub(crate) use read::{WITHOUT_DURATION, is_otlp, is_page, read};
+pub(crate) use read::{is_otlp, is_page, read};
+pub(crate) use span_json::WITHOUT_DURATION;
 pub(crate) use tree::parents_first;
 
 /// A span.
@@ -212,12 +214,12 @@ impl SpanIndex {
             };
             let (kind, scope) = marked(&place);
             if kind == Kind::Record {
-                gathered.records.push(read::record(&value));
+                gathered.records.push(span_json::record(&value));
                 continue;
             }
             let span = match kind {
                 Kind::Bare => read::bare_span(&value),
-                _ => Some(Span { scope: self.scopes.name(scope).to_owned(), ..read::span(&value) }),
+                _ => Some(Span { scope: self.scopes.name(scope).to_owned(), ..span_json::span(&value) }),
             };
             if let Some(mut span) = span {
                 if let Some(by) = adopted.get(&place.offset) {

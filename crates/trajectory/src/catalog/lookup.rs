@@ -73,7 +73,9 @@ mod tests {
 
     fn tool_for(known: &[&str], name: &str) -> Option<String> {
         let mut lookup = ToolLookup::default();
-        known.iter().for_each(|name| lookup.add(name));
+        for name in known {
+            lookup.add(name);
+        }
         lookup.find(name).map(str::to_owned)
     }
 

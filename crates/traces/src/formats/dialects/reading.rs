@@ -19,6 +19,7 @@ const SILENT: [&str; 7] =
 
 /// A message that is being read.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each says another thing of the message")]
 pub(super) struct MessageReading {
     /// Its calls by ids, tools and arguments: some programs write a call as a part and as a member.
     known: HashSet<String>,

@@ -90,7 +90,7 @@ impl CallsReading {
     fn item(&mut self, item: &Json) {
         match item {
             Json::String(text) if text.contains('(') || text.trim_start().starts_with(['{', '[']) => {
-                self.text(text.trim())
+                self.text(text.trim());
             }
             Json::String(text) => self.name(text.trim()),
             Json::Array(items) => self.together(items),

@@ -1,4 +1,4 @@
-//! The shapes are those that evaluation libraries document (DeepEval, Ragas, MLflow, promptfoo's tables, pandas' `to_csv`), and
+//! The shapes are those that evaluation libraries document (`DeepEval`, Ragas, `MLflow`, promptfoo's tables, pandas' `to_csv`), and
 //! the plainest ones that a team may write.
 
 use crate::testing::{CollectingSink, read_text, shown};
@@ -12,7 +12,7 @@ fn read(name: &str, text: &str) -> CollectingSink {
 
 /// The id, the question and the steps of a trace.
 fn in_short(trace: &Trace) -> String {
-    let question = trace.question.as_ref().map(|question| question.text()).unwrap_or_default();
+    let question = trace.question.as_ref().map(crate::content::Content::text).unwrap_or_default();
     let steps: Vec<String> = shown(trace).into_iter().map(|step| step.replace("=-", "")).collect();
     format!("{} {question} {}", trace.id.as_deref().unwrap_or("-"), steps.join(" > "))
 }
