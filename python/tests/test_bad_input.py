@@ -38,7 +38,7 @@ GOOD = [call(city="Rome")]
         ("nowhere.json", "failed to read `nowhere.json`"),
         (Path("nowhere.json"), "failed to read `nowhere.json`"),
         (Path("/nowhere/predictions.json"), "failed to read"),
-        (Path(__file__).parent, "it is a folder"),
+        (Path(__file__).parent, "it is a folder|no file in this folder"),
         (Path(__file__), "neither a list nor an object"),
         ("-", "standard input"),
         (Path("-"), "standard input"),
