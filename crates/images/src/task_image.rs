@@ -276,6 +276,18 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_found_in_any_form_of_unicode() {
+        let root = tempfile::tempdir().unwrap();
+        let folders = [root.path().canonicalize().unwrap()];
+        std::fs::write(root.path().join("menu\u{308}.png"), "apart").unwrap();
+        assert!(locate("men\u{fc}.png", &folders).is_some());
+        // The name as it is written goes first.
+        std::fs::write(root.path().join("men\u{fc}.png"), "whole").unwrap();
+        let found = locate("men\u{fc}.png", &folders).unwrap();
+        assert_eq!(std::fs::read(found).unwrap(), b"whole");
+    }
+
+    #[test]
     fn nothing_is_written_beside_the_workspace() {
         let root = tempfile::tempdir().unwrap();
         let workspace = root.path().join("a/b");

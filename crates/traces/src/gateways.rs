@@ -73,7 +73,9 @@ fn call_within(call: &TracedCall) -> Option<(String, Json)> {
         let is_empty = match value {
             Json::Null | Json::Bool(false) => true,
             Json::String(text) => text.is_empty(),
-            other => other.items().is_empty() && members(other).is_empty() && !is_number(other),
+            Json::Array(items) => items.is_empty(),
+            Json::Object(inner) => inner.is_empty(),
+            _ => false,
         };
         !is_known && !is_empty
     };
@@ -82,10 +84,6 @@ fn call_within(call: &TracedCall) -> Option<(String, Json)> {
     }
     let server = pick(outer, SERVERS).and_then(Json::as_str).filter(|_| !name.contains('/'));
     Some((tool(server, name.trim()), inner))
-}
-
-fn is_number(value: &Json) -> bool {
-    matches!(value, Json::Integer(_) | Json::Float(_) | Json::LongInteger(_))
 }
 
 /// A tool's name without the server, in whatever way that is separated.
@@ -123,6 +121,10 @@ mod tests {
     #[test]
     fn other_calls_stay_as_they_are() {
         for (tool, arguments) in [
+            // A second name, further arguments and a flag have weight.
+            ("call_tool", r#"{"tool_name": "t", "name": "My search", "arguments": {}}"#),
+            ("call_tool", r#"{"name": "t", "arguments": {}, "params": {"page": 2}}"#),
+            ("call_tool", r#"{"name": "t", "arguments": {}, "dry_run": true}"#),
             ("run", r#"{"name": "t", "arguments": {"a": 1}}"#),
             ("call_tool", r#"{"name": "t"}"#),
             ("call_tool", r#"{"arguments": {"a": 1}}"#),

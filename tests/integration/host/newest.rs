@@ -79,6 +79,10 @@ async fn busy_servers_are_asked_again_and_odd_bodies_are_read() {
             match message["params"]["name"].as_str().unwrap_or_default() {
                 "echo" if counted.fetch_add(1, Ordering::SeqCst) == 0 => status(429, "retry-after", "0"),
                 "events" => status(429, "retry-after", "100000"),
+                "slow" => {
+                    counted.fetch_add(10, Ordering::SeqCst);
+                    status(503, "retry-after", "0")
+                }
                 "unknown" => {
                     let answer = answer(headers, body).await;
                     let plain = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
@@ -96,6 +100,10 @@ async fn busy_servers_are_asked_again_and_odd_bodies_are_read() {
     let hosting = host_at(serve_router(None, router).await.0).await;
     assert_eq!(hosting.text("echo", json!({})).await, "{}");
     assert_eq!(asked.load(Ordering::SeqCst), 2);
+    // The tool may have done its work, so the call is not made twice.
+    let outcome = hosting.call("slow", Value::Null).await;
+    assert!(matches!(outcome.result, Err(CallError::Status { status: 503, .. })), "{outcome:?}");
+    assert_eq!(asked.load(Ordering::SeqCst), 12);
     // Nobody waits for a day.
     let outcome = hosting.call("events", Value::Null).await;
     assert!(matches!(outcome.result, Err(CallError::Status { status: 429, .. })), "{outcome:?}");

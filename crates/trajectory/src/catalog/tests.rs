@@ -54,6 +54,13 @@ fn servers_are_kept() {
     );
     assert_eq!(names(&format!(r#"{{"a": [{{"name": "t", "inputSchema": {SCHEMA}}}]}}"#)), ["a/t"]);
     assert_eq!(names(&format!(r#"[{{"name": "t", "server": "a", "inputSchema": {SCHEMA}}}]"#)), ["a/t"]);
+    // What stands around a request is no server, and a line of a log may list names alone.
+    assert_eq!(
+        names(&format!(r#"{{"params": {{"tools": [{{"name": "t", "inputSchema": {SCHEMA}}}]}}}}"#)),
+        ["t"]
+    );
+    let log = format!(r#"[{{"tools": ["bash"]}}, {{"tools": [{{"name": "t", "inputSchema": {SCHEMA}}}]}}]"#);
+    assert_eq!(names(&log), ["t"]);
     assert_eq!(names("{}"), Vec::<String>::new());
     // A server is known, so another server's tool is another tool.
     let own = catalog(r#"{"a": {"tools": [{"name": "t"}]}}"#).unwrap();

@@ -90,11 +90,26 @@ fn calls_that_should_be_made_stand_beside_those_that_were() {
 }
 
 #[test]
+fn arguments_and_rows_of_both_kinds_stay_apart() {
+    let heading = "id,expected_tool,expected_args,actual_tool,actual_args\n";
+    let row = "t1,search,\"{\"\"q\"\": \"\"right\"\"}\",search,\"{\"\"q\"\": \"\"wrong\"\"}\"\n";
+    let further = "t1,open,{},close,{}\n";
+    let trace = read("a.csv", &format!("{heading}{row}{further}")).traces.remove(0);
+    assert_eq!(in_short(&trace), r#"t1  search({"q":"wrong"}) > close({})"#);
+    assert_eq!(in_short(trace.reference.as_ref().unwrap()), r#"t1  search({"q":"right"}) > open({})"#);
+    let plain = r#"[{"id": "a", "expected_tools": ["f"], "tool": "g", "args": {"x": 1}}]"#;
+    let trace = read("a.json", plain).traces.remove(0);
+    assert_eq!(in_short(&trace), r#"a  g({"x":1})"#);
+    assert_eq!(in_short(trace.reference.as_ref().unwrap()), "a  f(-)");
+}
+
+#[test]
 fn a_row_whose_calls_cannot_be_read_is_an_error() {
     for (name, text) in [
         ("a.csv", "id,expected_tools\n1,I would rather look it up in the handbook first.\n"),
         ("a.csv", "id,expected_tool_calls\n1,\"[{'name': }]\"\n"),
         ("a.csv", "id,expected_tools\n1,f,g\n"),
+        ("a.csv", "id,tool_calls,tokens\n1,3,500\n"),
         ("a.json", r#"[{"id": 1, "expected_tool_calls": [{"args": {}}]}]"#),
         ("a.json", r#"[{"id": 1, "expected_tools": [3, null]}]"#),
     ] {
@@ -125,6 +140,11 @@ fn what_only_looks_like_such_a_file_is_not_taken() {
         r#"{"schema": "m3.score/1", "tool_calls": ["f"]}"#,
         "id,question,answer\n1,Q,A\n",
         "Dear all,\nthe calls, as you asked,\n",
+        "# Tool calls\n\nIt is there.\n",
+        r#"{"id": 1, "prompt": "Q", "function": "add", "tests": ["add(1, 2)"]}"#,
+        r#"{"id": "c1", "tool": "search", "args": {"q": 1}, "result": "r"}"#,
+        r#"{"id": 1, "scores": [{"f": {"x": 1}}]}"#,
+        r#"{"id": 1, "tool_calls": 3, "messages": [{"role": "user", "content": "Q"}]}"#,
     ] {
         let name = read_text("a.json", text).map(|(name, _)| name);
         assert_ne!(name, Ok("expected-calls"), "{text}");
