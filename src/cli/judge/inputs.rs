@@ -181,6 +181,6 @@ mod tests {
         assert_eq!(names, ["predictions.json", "predictions-2.json", "predictions-10.json", "other.json"]);
         assert!(files(&[PathBuf::from("-"), PathBuf::from("-")]).is_err());
         let other = folder.path().join("predictions");
-        assert_eq!(files(&[other.clone()]).unwrap(), [other]);
+        assert_eq!(files(std::slice::from_ref(&other)).unwrap(), [other]);
     }
 }
