@@ -23,7 +23,7 @@ use crate::result_files::ResultFiles;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RecordArgs {
-    /// References or predictions: JSON, JSON Lines, either with gzip; a trace of another program (docs/import.md); the
+    /// References or predictions: JSON, JSON Lines, either in gzip or zstd; a trace of another program (docs/import.md); the
     /// folder of a run; `-` for standard input
     trajectories: PredictionsArg,
     /// Configuration of MCP servers: every trajectory gets fresh instances of those that it calls

@@ -24,7 +24,7 @@ use crate::cli::common::results::write_json;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ShowArgs {
-    /// Predictions or references: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
+    /// Predictions or references: JSON, JSON Lines, either in gzip or zstd; the folder of a run; a trace of another program
     /// (docs/import.md), or a folder of traces; `-` for standard input
     predictions: PredictionsArg,
     /// The trajectory to show; without it, a file of several is listed

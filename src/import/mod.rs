@@ -175,7 +175,7 @@ fn import_file(
     match read(found, &mut receiver) {
         Ok(()) => {}
         Err(ReadError::Source(error @ SourceError::Spool { .. })) => return Err(error),
-        Err(error @ ReadError::Source(SourceError::GzipReader { .. })) => {
+        Err(error @ ReadError::Source(SourceError::Growth { .. })) => {
             receiver.file.error = Some(format!("{error} (if it should: `--max-unpacked MIB`)"));
         }
         Err(error) => receiver.file.error = Some(error.to_string()),

@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use m3_support::files::is_gzip;
 use m3_support::text::{counted, shortened, visible};
-use m3_support::unpack::GzipReader;
+use m3_support::unpack::{UnpackedReader, is_packed};
 use m3_trajectory::SourceError;
 
 /// The most bytes that are read; the largest file of the real benchmark has 0.7 MB.
@@ -69,7 +68,7 @@ pub struct ExpectedFile {
     pub(crate) hint: &'static str,
 }
 
-/// Opens a file, decompressed if it is gzip.
+/// Opens a file, unpacked if it is packed.
 ///
 /// # Errors
 /// The system's reason; an error also for a folder.
@@ -81,10 +80,10 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     decompressed(Box::new(BufReader::new(file)))
 }
 
-/// Decompresses gzip (RFC 1952), and skips a byte order mark.
+/// Unpacks gzip and zstd, and skips a byte order mark.
 pub(crate) fn decompressed(mut reader: Box<dyn BufRead>) -> io::Result<Box<dyn BufRead>> {
-    if is_gzip(reader.fill_buf()?) {
-        reader = Box::new(GzipReader::buffered(reader));
+    if is_packed(reader.fill_buf()?) {
+        reader = Box::new(UnpackedReader::buffered(reader)?);
     }
     if reader.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
         reader.consume(3);

@@ -347,11 +347,5 @@ impl Write for AtomicFile {
     }
 }
 
-/// Whether these bytes begin as gzip does (RFC 1952, section 2.3.1).
-#[must_use]
-pub fn is_gzip(start: &[u8]) -> bool {
-    start.starts_with(&[0x1f, 0x8b])
-}
-
 #[cfg(test)]
 mod tests;

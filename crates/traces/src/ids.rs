@@ -35,7 +35,7 @@ impl Ids {
 #[must_use]
 pub fn stem(path: &str) -> String {
     let name = Path::new(path).file_name().map_or_else(|| "trace".into(), |name| name.to_string_lossy());
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let name = m3_support::unpack::unpacked_name(&name);
     let stem = Path::new(name).file_stem().map_or_else(|| name.into(), |stem| stem.to_string_lossy());
     if stem.is_empty() || name == "-" || path == "standard input" {
         "trace".to_owned()

@@ -1,11 +1,11 @@
 //! Says of a file that no format recognizes what it is, if its first bytes show it.
 
+use m3_support::unpack::unpacked_name;
 use m3_trajectory::{Source, SourceError};
 
 /// Signs of files that have to be unpacked or converted first: where they stand, the bytes, and what to say.
-const SIGNS: [(usize, &[u8], &str); 9] = [
+const SIGNS: [(usize, &[u8], &str); 8] = [
     (0, b"PK\x03\x04", "it is a zip archive: unpack it first"),
-    (0, b"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first (`zstd -d FILE`)"),
     (0, b"\xfd7zXZ\x00", "it is compressed with xz: unpack it first (`xz -d FILE`)"),
     (0, b"BZh", "it is compressed with bzip2: unpack it first (`bzip2 -d FILE`)"),
     (257, b"ustar", "it is a tar archive: unpack it first (`tar -xf FILE`)"),
@@ -26,7 +26,7 @@ pub fn why_unknown(source: &Source) -> Result<Option<&'static str>, SourceError>
         return Ok(Some(reason));
     }
     let name = source.name().to_ascii_lowercase();
-    if [".csv", ".tsv"].iter().any(|ending| name.trim_end_matches(".gz").ends_with(ending)) {
+    if [".csv", ".tsv"].iter().any(|ending| unpacked_name(&name).ends_with(ending)) {
         return Ok(Some(
             "it is a table without a column of calls, such as `expected_tool_calls` or `expected_tools` (docs/import.md)",
         ));
@@ -48,7 +48,6 @@ mod tests {
         let tar = [&[0; 257][..], b"ustar"].concat();
         for (bytes, word) in [
             (&b"PK\x03\x04"[..], "zip"),
-            (b"\x28\xb5\x2f\xfdx", "zstd"),
             (b"\xfd7zXZ\0", "xz"),
             (b"BZh9", "bzip2"),
             (&tar, "tar"),

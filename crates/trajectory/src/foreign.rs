@@ -1,18 +1,19 @@
 //! Recognizes files of other programs by their beginnings or keys, so that a message can name the kind of file.
 
+use m3_support::unpack::unpacked_name;
+
 /// What to do with a file that does not hold trajectories.
 const REMEDY: &str = "m3 reads trajectories, {\"id\": .., \"steps\": [{\"calls\": [{\"name\": \"server/tool\", \
     \"arguments\": {..}}]}]}, and the traces that docs/import.md lists";
 
 /// The beginnings of files that are not JSON, and what these are.
-const BEGINNINGS: [(&[u8], &str); 13] = [
+const BEGINNINGS: [(&[u8], &str); 12] = [
     (
         b"PK\x03\x04",
         "a zip archive, as Inspect's `.eval` logs are (`inspect log dump FILE` prints them as JSON)",
     ),
     (b"SQLite format 3\0", "an SQLite database"),
     (b"PAR1", "a Parquet table"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd: decompress it, or use gzip"),
     (b"BZh", "compressed with bzip2: decompress it, or use gzip"),
     (b"\xfd7zXZ", "compressed with xz: decompress it, or use gzip"),
     (b"%PDF", "a PDF"),
@@ -93,7 +94,7 @@ pub(super) fn refused(what: &str) -> String {
 /// as many.
 fn is_table(start: &[u8], name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    if [".csv", ".tsv", ".csv.gz", ".tsv.gz"].iter().any(|ending| name.ends_with(*ending)) {
+    if [".csv", ".tsv"].iter().any(|ending| unpacked_name(&name).ends_with(ending)) {
         return true;
     }
     let mut lines = start.split(|&byte| byte == b'\n');

@@ -1,6 +1,6 @@
 //! The bytes of a file of trajectories, which can be read more than once whatever the input is.
 //!
-//! Plain files are read in place. Gzip, standard input and pipes are first written to an unnamed temporary
+//! Plain files are read in place. Packed files (gzip, zstd), standard input and pipes are first written to an unnamed temporary
 //! file, so that everything after this module can seek and memory does not grow with the input.
 
 use std::cell::{Cell, RefCell};
@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use m3_support::files::{is_device, is_gzip};
+use m3_support::files::is_device;
 use m3_support::temporary::unnamed;
 use m3_support::text::{hexadecimal, visible};
-use m3_support::unpack::{GzipReader, TooLarge};
+use m3_support::unpack::{TooLarge, UnpackedReader, is_packed};
 use sha2::{Digest as _, Sha256};
 
 use crate::source_error::{DEVICE, SourceError};
@@ -87,7 +87,7 @@ impl Position {
 }
 
 impl Source {
-    /// Opens `path`, `-` for standard input. Gzip is recognized by its first two bytes, not by its name.
+    /// Opens `path`, `-` for standard input. Packed files are recognized by their first bytes, not by their names.
     ///
     /// # Errors
     /// [`SourceError`], which names the file.
@@ -313,11 +313,11 @@ fn open_file(name: &str, path: &Path, limit: u64) -> Result<File, SourceError> {
         let is_device = is_device(&file, &metadata);
         return spool(name, BufReader::new(file), limit, is_device);
     }
-    let mut start = [0; 2];
+    let mut start = [0; 4];
     let length = file.read(&mut start).map_err(error)?;
-    let is_gzip = is_gzip(&start[..length]);
+    let is_packed = is_packed(&start[..length]);
     file.seek(SeekFrom::Start(0)).map_err(error)?;
-    if is_gzip { spool(name, BufReader::new(file), limit, false) } else { Ok(file) }
+    if is_packed { spool(name, BufReader::new(file), limit, false) } else { Ok(file) }
 }
 
 #[cfg(unix)]
@@ -333,16 +333,18 @@ fn is_stdin_device() -> io::Result<bool> {
     Ok(false)
 }
 
-/// Copies `input`, decompressed if it is gzip, to a temporary file that has no name.
+/// Copies `input`, unpacked if it is packed, to a temporary file that has no name.
 fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Result<File, SourceError> {
     let path = || name.to_owned();
     let limit = if is_device { limit.min(DEVICE) } else { limit };
     let mut file = unnamed().map_err(|cause| SourceError::Spool { path: path(), cause })?;
     let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
-    let (mut input, is_gzip): (Box<dyn Read>, bool) = if is_gzip(start) {
-        (Box::new(GzipReader::new(input).take(limit + 1)), true)
+    let is_packed = is_packed(start);
+    let mut input: Box<dyn Read> = if is_packed {
+        let unpacked = UnpackedReader::new(input);
+        Box::new(unpacked.map_err(|cause| SourceError::Packed { path: path(), cause })?.take(limit + 1))
     } else {
-        (Box::new(input.take(limit + 1)), false)
+        Box::new(input.take(limit + 1))
     };
     let mut buffer = vec![0; 1 << 18];
     let mut written = 0;
@@ -351,10 +353,10 @@ fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Re
             Ok(0) => break,
             Ok(length) => length,
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
-            Err(cause) if is_gzip => {
+            Err(cause) if is_packed => {
                 return Err(match TooLarge::from_error(&cause) {
-                    Some(reason) => SourceError::GzipReader { path: path(), reason },
-                    None => SourceError::Gzip { path: path(), cause },
+                    Some(reason) => SourceError::Growth { path: path(), reason },
+                    None => SourceError::Packed { path: path(), cause },
                 });
             }
             Err(cause) => return Err(SourceError::Read { path: path(), cause }),

@@ -33,9 +33,9 @@ pub enum SourceError {
         /// The path as the user named it.
         path: String,
     },
-    /// Decompressing failed.
-    #[error("failed to decompress `{path}`: {cause}; the file is damaged or not gzip")]
-    Gzip {
+    /// Unpacking failed.
+    #[error("failed to unpack `{path}`: {cause}; the file is damaged")]
+    Packed {
         /// The file as the user named it.
         path: String,
         /// The decoder's reason.
@@ -44,7 +44,7 @@ pub enum SourceError {
     },
     /// A compressed input becomes too large.
     #[error("failed to read `{path}`: {reason}")]
-    GzipReader {
+    Growth {
         /// The file as the user named it.
         path: String,
         /// The limit that the unpacked input exceeds.

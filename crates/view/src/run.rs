@@ -293,8 +293,8 @@ fn own_name(path: &Path) -> String {
     let name = name
         .file_name()
         .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-    let mut stem = name.as_str();
-    for ending in [".gz", ".jsonl", ".ndjson", ".json", ".eval", ".log"] {
+    let mut stem = m3_support::unpack::unpacked_name(&name);
+    for ending in [".jsonl", ".ndjson", ".json", ".eval", ".log"] {
         stem = stem.strip_suffix(ending).filter(|rest| !rest.is_empty()).unwrap_or(stem);
     }
     stem.to_owned()

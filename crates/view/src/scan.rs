@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use m3_report::{SCORE_SCHEMA, open_decompressed};
+use m3_support::unpack::unpacked_name;
 
 /// How deep folders are searched.
 const DEPTH: usize = 8;
@@ -21,8 +22,7 @@ const OF_RUN: [&str; 3] = ["workspaces", "predictions", "interrupted"];
 const OF_OTHERS: [&str; 2] = ["node_modules", "__pycache__"];
 
 /// Endings of files that may hold trajectories or scores.
-const ENDINGS: [&str; 8] =
-    [".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz", ".eval", ".log"];
+const ENDINGS: [&str; 5] = [".json", ".jsonl", ".ndjson", ".eval", ".log"];
 
 /// The files and folders that were found.
 #[derive(Debug, Default)]
@@ -75,7 +75,9 @@ impl ScannedFiles {
                 {
                     self.folder(&entry.path(), depth + 1, is_new);
                 }
-            } else if kind.is_file() && ENDINGS.iter().any(|ending| name.to_lowercase().ends_with(ending)) {
+            } else if kind.is_file()
+                && ENDINGS.iter().any(|ending| unpacked_name(&name.to_lowercase()).ends_with(ending))
+            {
                 let is_of_run = is_run && (is_predictions(&name) || name == "journal.jsonl");
                 if !is_of_run {
                     self.file(&entry.path(), is_new);

@@ -45,7 +45,7 @@ impl From<SourceError> for Failure {
         let code =
             if let SourceError::Spool { cause, .. } = &error { Self::code_of(cause) } else { code::INPUT };
         let message = match &error {
-            SourceError::GzipReader { .. } => with_hint(&error, "if it should: `--max-unpacked MIB`"),
+            SourceError::Growth { .. } => with_hint(&error, "if it should: `--max-unpacked MIB`"),
             _ => error.to_string(),
         };
         Self::new(code, message)

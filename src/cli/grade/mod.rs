@@ -37,7 +37,7 @@ use crate::report::grade_sheets;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("out", |arg| arg.short(None)))]
 pub(super) struct GradeArgs {
-    /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
+    /// Predicted trajectories: JSON, JSON Lines, either in gzip or zstd; the folder of a run; a trace of another program
     /// (docs/import.md), or a folder of traces
     predictions: PredictionsArg,
     /// Reference trajectories; without them, measures that need a reference are not graded

@@ -29,7 +29,7 @@ use crate::report::{OutcomesGatherer, outcomes_renderer};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group(ArgGroup::new("classified_by").args(["tools", "servers"]).required(true).multiple(true)))]
 pub(in crate::cli) struct OutcomesArgs {
-    /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
+    /// Predicted trajectories: JSON, JSON Lines, either in gzip or zstd; the folder of a run; a trace of another program
     /// (docs/import.md), or a folder of traces; `-` for standard input
     predictions: PredictionsArg,
     /// Catalog of the tools that were offered: names and arguments are judged by it

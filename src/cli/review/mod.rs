@@ -37,7 +37,7 @@ use crate::result_files::ResultFiles;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group(ArgGroup::new("mode").args(["out", "export", "import", "pairs", "label"])))]
 pub(super) struct ReviewArgs {
-    /// References: JSON, JSON Lines, either with gzip. Decisions are kept beside them, in REF.reviews.jsonl
+    /// References: JSON, JSON Lines, either in gzip or zstd. Decisions are kept beside them, in REF.reviews.jsonl
     #[arg(value_name = "REF")]
     references: PathBuf,
     /// Catalog of the tools: edited arguments have to fit it, added calls are of its tools

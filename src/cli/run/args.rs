@@ -19,7 +19,7 @@ use crate::cli::common::llm::ReplyArgs;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct RunArgs {
-    /// Tasks: JSON, JSON Lines, either with gzip; `-` for standard input
+    /// Tasks: JSON, JSON Lines, either in gzip or zstd; `-` for standard input
     pub(super) tasks: PathBuf,
     /// The model, such as openai:gpt-5, or replay:FILE to replay a cassette
     #[arg(long, value_name = "MODEL")]

@@ -5,14 +5,11 @@ use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::Path;
 
 use m3_support::text::shortened;
-use m3_support::unpack::GzipReader;
+use m3_support::unpack::{UnpackedReader, is_packed};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::spreadsheet;
-
-/// The first bytes of a file that is compressed with gzip (RFC 1952, section 2.3.1).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Larger files are not read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -109,16 +106,16 @@ impl JsonRow {
     }
 }
 
-/// Reads the rows of a file, which may be compressed with gzip: CSV if its name ends in `.csv`, else a JSON list or
+/// Reads the rows of a file, which may be packed: CSV if its name ends in `.csv`, else a JSON list or
 /// JSON Lines. For a row that cannot be read, the result has the problem in its place.
 ///
 /// # Errors
 /// The system's reason if the file cannot be read. A problem of the whole file's content is the inner error.
 pub(super) fn read_rows(path: &Path) -> io::Result<Result<Vec<Result<LabelRow, String>>, String>> {
     let (mut bytes, mut file) = (Vec::new(), BufReader::new(File::open(path)?));
-    let is_gzip = file.fill_buf()?.starts_with(&GZIP);
-    let name = if is_gzip { path.with_extension("") } else { path.to_owned() };
-    let content: &mut dyn Read = if is_gzip { &mut GzipReader::new(file) } else { &mut file };
+    let is_packed = is_packed(file.fill_buf()?);
+    let name = if is_packed { path.with_extension("") } else { path.to_owned() };
+    let content: &mut dyn Read = if is_packed { &mut UnpackedReader::new(file)? } else { &mut file };
     content.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(io::ErrorKind::FileTooLarge.into());

@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use m3_support::files::is_gzip;
 use m3_support::text::shortened;
-use m3_support::unpack::GzipReader;
+use m3_support::unpack::{UnpackedReader, is_packed};
 
 use super::{CassetteError, Entry, Header, SCHEMA};
 
@@ -34,9 +33,12 @@ impl Reader {
     pub(super) fn open(path: &Path) -> Result<(Header, Self), CassetteError> {
         let failed = |source| CassetteError::Read { path: path.to_owned(), source };
         let mut file = BufReader::new(File::open(path).map_err(failed)?);
-        let is_gzip = is_gzip(file.fill_buf().map_err(failed)?);
-        let input: Box<dyn BufRead + Send> =
-            if is_gzip { Box::new(GzipReader::buffered(file)) } else { Box::new(file) };
+        let is_packed = is_packed(file.fill_buf().map_err(failed)?);
+        let input: Box<dyn BufRead + Send> = if is_packed {
+            Box::new(UnpackedReader::buffered(file).map_err(failed)?)
+        } else {
+            Box::new(file)
+        };
         let mut reader = Self { path: path.to_owned(), input, line: 0, read: 0, cut: Vec::new() };
         let line = reader.line()?.unwrap_or_default();
         let header = read_header(&line)

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use axum::http::{HeaderName, HeaderValue};
 use m3_support::retry_after::retry_after;
 use m3_support::text::shortened;
-use m3_support::unpack::GzipReader;
+use m3_support::unpack::UnpackedReader;
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Response, StatusCode, redirect};
 use rmcp::model::{
@@ -214,7 +214,8 @@ fn wait_before_retry(response: &Response, otherwise: Duration, is_call: bool) ->
 /// A body that the server compressed although it was not asked to.
 fn unpacked(body: &[u8]) -> Result<Vec<u8>, Refusal> {
     let mut unpacked = Vec::new();
-    let reading = GzipReader::new(body).take(MAX_MESSAGE as u64 + 1).read_to_end(&mut unpacked);
+    let most = MAX_MESSAGE as u64 + 1;
+    let reading = UnpackedReader::new(body).and_then(|reader| reader.take(most).read_to_end(&mut unpacked));
     match reading {
         Ok(_) if unpacked.len() > MAX_MESSAGE => Err(Refusal::Size),
         Ok(_) => Ok(unpacked),

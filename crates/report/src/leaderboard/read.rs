@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use m3_score::{Profile, Similarity};
+use m3_support::unpack::unpacked_name;
 
 use super::entry::Entry;
 use super::kept::kept;
@@ -31,7 +32,7 @@ pub fn read_results(path: &Path, name: Option<&str>) -> Result<Vec<ModelResult>,
         |message: String| UnusableFile::Content { path: path.to_owned(), expected: EXPECTED, message };
     let reader = open(path).map_err(failed)?;
     let shown = path.display().to_string();
-    let is_table = shown.trim_end_matches(".gz").to_lowercase().ends_with(".csv");
+    let is_table = unpacked_name(&shown).to_lowercase().ends_with(".csv");
     if is_table {
         if let Some(name) = name {
             return Err(wrong(format!("a table has a name in each row, and cannot be called `{name}`")));
@@ -46,9 +47,9 @@ pub fn read_results(path: &Path, name: Option<&str>) -> Result<Vec<ModelResult>,
 /// The name of a model, from the name of its file without the endings.
 pub(crate) fn stem(path: &Path) -> String {
     let file_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let mut stem = file_name.as_str();
+    let mut stem = unpacked_name(&file_name);
     // Endings are removed one by one, because models' names contain dots: gemini-2.5-pro.json.
-    for ending in [".gz", ".jsonl", ".ndjson", ".json"] {
+    for ending in [".jsonl", ".ndjson", ".json"] {
         stem = stem.strip_suffix(ending).filter(|rest| !rest.is_empty()).unwrap_or(stem);
     }
     stem.to_owned()

@@ -13,7 +13,7 @@ pub(super) const FORMAT: Format = Format {
 
 fn recognizes(start: &Start<'_>) -> bool {
     let name = start.name.to_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let name = m3_support::unpack::unpacked_name(&name);
     [".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending)) && !is_one_value(start.bytes)
 }
 

@@ -43,7 +43,7 @@ use crate::cli::common::scoring::tool_names::{KnownNames, ToolNamesArg};
 /// The files to score, and the options of scoring.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ScoringArgs {
-    /// Predicted trajectories: JSON, JSON Lines, either with gzip; the folder of a run; a trace of another program
+    /// Predicted trajectories: JSON, JSON Lines, either in gzip or zstd; the folder of a run; a trace of another program
     /// (docs/import.md), or a folder of traces; `-` for standard input
     predictions: PredictionsArg,
     /// Reference trajectories, in the same forms; also a table (CSV) or records of expected calls (docs/import.md)

@@ -95,7 +95,7 @@ pub(super) fn beside(source: &Source, mut conversation: Conversation, ran: HashS
 /// is read.
 fn files(session: &Path, ran: &HashSet<String>) -> Vec<(String, PathBuf)> {
     let name = session.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let Some(stem) = name.strip_suffix(".gz").unwrap_or(&name).strip_suffix(".jsonl") else {
+    let Some(stem) = m3_support::unpack::unpacked_name(&name).strip_suffix(".jsonl") else {
         return Vec::new();
     };
     let folder = session.with_file_name(stem).join("subagents");

@@ -50,6 +50,9 @@ mod tests {
             r#"{"messages": [{"role": "user", "content": "Q?"}, {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "a", "arguments":
                 "{\"x\": 1}"}}]}, {"role": "tool", "tool_call_id": "1", "content": "r"}, {"role": "assistant", "content": "A."}],
                 "expected_tools": ["b(x=2)"]}"#,
+            r#"{"id": 1, "input": "Q?", "expected_tools": [{"name": "b", "arguments": {"x": 2}}], "output": {"messages": [
+                {"role": "user", "content": "Q?"}, {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "a", "arguments":
+                "{\"x\": 1}"}}]}, {"role": "tool", "tool_call_id": "1", "content": "r"}, {"role": "assistant", "content": "A."}]}}"#,
         ] {
             let (format, kept) = read_text("cases.json", text).unwrap();
             let trace = &kept.traces[0];

@@ -48,13 +48,27 @@ fn is_record(value: &Json) -> bool {
         && CallsMember::find(value).is_some_and(|member| member.is_sure(value))
 }
 
-/// The conversation in a record, in which a model speaks: then the record is a trace, whatever stands beside it.
+/// The deepest object within a record in which a conversation is looked for: `{"output": {"messages": [..]}}`.
+const DEEPEST_CONVERSATION: usize = 3;
+
+/// The conversation in a record, in which a model speaks: then the record is a trace, whatever stands beside it. The
+/// outermost one counts.
 fn conversation(record: &Json) -> Option<&[Json]> {
     let is_reply = |message: &Json| {
         let speaker = role(message).or_else(|| message.text("type"));
         speaker.is_some_and(|speaker| matches!(speaker, "assistant" | "ai" | "model"))
     };
-    members_of(record).iter().map(|(_, inner)| inner.items()).find(|items| items.iter().any(is_reply))
+    let mut records = vec![record];
+    for _ in 0..DEEPEST_CONVERSATION {
+        let inner: Vec<&Json> =
+            records.iter().flat_map(|record| members_of(record)).map(|(_, inner)| inner).collect();
+        let replies = inner.iter().map(|inner| inner.items()).find(|items| items.iter().any(is_reply));
+        if replies.is_some() {
+            return replies;
+        }
+        records = inner;
+    }
+    None
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
