@@ -42,6 +42,8 @@ const RESULTS: &[&str] = &[
     "toolcalloutput",
     "toolcallresult",
     "toolcallresults",
+    "tooloutput",
+    "tooloutputs",
     "toolresponse",
     "toolresponses",
     "toolresult",
@@ -57,6 +59,7 @@ const NAMES: &[&str] = &["name", "toolname", "functionname", "tool", "function",
 pub(crate) const ARGUMENTS: &[&str] = &[
     "arguments",
     "args",
+    "actioninput",
     "input",
     "parameters",
     "params",
@@ -188,7 +191,8 @@ fn outcome_within(value: &Json, depth: usize) -> Outcome {
     let inner = members(value).iter().find(|(key, inner)| {
         depth < DEPTH && shape_of_member(key) == Some(CallShape::Outcome) && matches!(inner, Json::Object(_))
     });
-    let origin = pick(value, &["origin", "call", "toolcall", "additionalkwargs"]).unwrap_or(&Json::Null);
+    let origin =
+        pick(value, &["origin", "call", "request", "toolcall", "additionalkwargs"]).unwrap_or(&Json::Null);
     let id = call_id(pick(value, IDS)).or_else(|| call_id(pick(origin, IDS)));
     let name = ["toolname", "name", "functionname"];
     let tool_name = pick(value, &name).or_else(|| pick(origin, &name)).and_then(Json::as_str);
@@ -215,7 +219,8 @@ fn returned(value: &Json) -> Option<Json> {
     }
     // `{"status": "success", "value": ..}`, `{"content": ".."}`.
     let is_alone = members(holder).len() == 1;
-    let is_wrapper = |inner: &&Json| holder.has("status") || is_alone && matches!(inner, Json::String(_));
+    let is_marked = holder.has("status") || holder.has("is_error");
+    let is_wrapper = |inner: &&Json| is_marked || is_alone && matches!(inner, Json::String(_));
     let inner = pick(holder, &["value", "content"]).filter(is_wrapper);
     Some(result_of(inner.unwrap_or(holder)))
 }
@@ -236,7 +241,8 @@ fn has_failed(value: &Json) -> bool {
 }
 
 /// Members in which objects with names and arguments are no calls of the trace.
-const OTHER: &[&str] = &["artifact", "functions", "metadata", "observation", "tooldefinitions", "tools"];
+const OTHER: &[&str] =
+    &["artifact", "functions", "metadata", "observation", "rewardinfo", "tooldefinitions", "tools"];
 
 /// The deepest member in which names are looked for.
 const DEEPEST: usize = 64;

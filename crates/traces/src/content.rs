@@ -198,7 +198,12 @@ fn part(value: &Json) -> Option<Part> {
     let text = |key| value.text(key).map(|text| Part::Text(text.to_owned()));
     let kind = value.text("type").or_else(|| value.text("kind").filter(|kind| is_medium_of_pydantic(kind)));
     match kind {
-        None | Some("text" | "input_text" | "output_text") => text("text").or_else(|| text("content")),
+        None | Some("text" | "input_text" | "output_text") => {
+            let inner = || value.member("text").and_then(|inner| inner.text("value"));
+            text("text")
+                .or_else(|| text("content"))
+                .or_else(|| inner().map(|text| Part::Text(text.to_owned())))
+        }
         Some("refusal") => text("refusal"),
         Some("image_url" | "input_image" | "computer_screenshot") => {
             let at = value.member("image_url");

@@ -66,6 +66,8 @@ pub(crate) struct Conversation {
     pub(crate) seconds: Option<f64>,
     /// Whether its calls are those that should be made.
     pub(crate) is_reference: bool,
+    /// Whether the last call stands in a text, so that its result is what the user writes next.
+    pub(crate) awaits_observation: bool,
     /// Everything that is added, for spans: which messages of a request are new is known only from all requests.
     pub(crate) record: Record,
     question: Option<Content>,

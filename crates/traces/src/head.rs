@@ -154,8 +154,10 @@ pub(crate) fn is_own(start: &[u8]) -> bool {
 /// else one whose items have roles or are
 /// events.
 pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
+    // A message holds its own parts under these names.
+    let keys = if role(value).is_some() { &MESSAGES[..1] } else { &MESSAGES };
     let known = || {
-        let mut lists = MESSAGES.iter().filter_map(|key| match value.member(key)? {
+        let mut lists = keys.iter().filter_map(|key| match value.member(key)? {
             Json::Array(items) => Some(items.as_slice()),
             _ => None,
         });
@@ -179,7 +181,13 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
         Json::Array(items) => Some(items.as_slice()),
         _ if is_report(value) => None,
         _ => {
-            known().filter(|items| !items.is_empty()).or_else(with_roles).or_else(with_events).or_else(known)
+            // Datasets keep what a model is given apart from what it made of it.
+            let has_messages = |key: &str| value.member(key).is_some_and(|inner| inner.has("messages"));
+            let given =
+                || value.member("inputs").filter(|_| has_messages("inputs") && !has_messages("outputs"));
+            let given = || given().and_then(messages);
+            let own = known().filter(|items| !items.is_empty()).or_else(with_roles).or_else(with_events);
+            own.or_else(given).or_else(known)
         }
     };
     all.map(without_repetition)

@@ -14,7 +14,7 @@ use crate::fields::{Fields, members, role};
 const KINDS: [&str; 5] = ["type", "message_type", "kind", "event", "event_type"];
 
 /// Members with the content of an event.
-const PAYLOADS: [&str; 5] = ["data", "part", "item", "payload", "llm_message"];
+const PAYLOADS: [&str; 6] = ["data", "part", "item", "payload", "llm_message", "step_details"];
 
 /// Endings of names that say only that it is an event.
 const ENDINGS: [&str; 2] = ["message", "event"];
@@ -120,6 +120,13 @@ pub(crate) fn as_message(record: &Json) -> Cow<'_, Json> {
             let is_user = matches!(record.text("source"), Some("user" | "human"));
             with_role(if is_user { "user" } else { "assistant" }, inner)
         }
+        // OpenHands ends a conversation with an action that holds the answer.
+        EventKind::Call
+            if record.below(&["action", "kind"]).is_some_and(|it| it.as_str() == Some("FinishAction")) =>
+        {
+            let answer = record.below(&["action", "message"]).cloned().unwrap_or(Json::Null);
+            object([("role", string("assistant")), ("content", answer)])
+        }
         EventKind::Call => object([("role", string("assistant")), ("tool_calls", Json::Array(calls(inner)))]),
         EventKind::Outcome => results(inner),
         EventKind::Border | EventKind::Summary => return Cow::Borrowed(record),
@@ -127,7 +134,7 @@ pub(crate) fn as_message(record: &Json) -> Cow<'_, Json> {
 }
 
 /// A record with a role of its own in place of its type.
-fn with_role(role: &str, record: &Json) -> Json {
+pub(crate) fn with_role(role: &str, record: &Json) -> Json {
     let others = members(record).iter().filter(|(key, _)| !matches!(&**key, "type" | "kind" | "sender"));
     Json::Object([("role".to_owned(), string(role))].into_iter().chain(others.cloned()).collect())
 }

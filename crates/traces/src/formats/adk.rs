@@ -6,7 +6,7 @@ use m3_trajectory::json::Json;
 
 use super::{Format, gemini};
 use crate::arguments::{call_id, or_empty, tool};
-use crate::content::Content;
+use crate::content::{Content, object};
 use crate::conversation::{Answer, Conversation};
 use crate::fields::Fields;
 use crate::input::{Input, ReadError, Sink};
@@ -21,7 +21,7 @@ const CASES: [&str; 2] = ["eval_cases", "evalCases"];
 pub(super) const EVAL_SET: Format = Format {
     name: "adk-eval-set",
     title: "Agent Development Kit: a set of evaluation cases",
-    recognizes: |head| head.any(|value| value.first(&CASES).is_some()),
+    recognizes: |head| head.any(|value| value.first(&CASES).is_some() || is_invocation(value)),
     read: read_cases,
 };
 
@@ -29,11 +29,32 @@ pub(super) const EVAL_SET: Format = Format {
 pub(super) const SESSION: Format = Format {
     name: "adk",
     title: "Agent Development Kit: sessions",
-    recognizes: |head| {
-        head.any(|value| value.first(&["appName", "app_name"]).is_some() && value.has("events"))
+    recognizes: |head| head.any(|value| is_session(value) || is_event(value)),
+    read: |input, sink| {
+        if input.head.any(is_session) {
+            return input.records(sink, |sink, at, value| sink.trace(at.line, session(value).finish()));
+        }
+        let events = Json::Array(input.list(sink)?);
+        sink.trace(None, session(&object([("events", events)])).finish())
     },
-    read: |input, sink| input.records(sink, |sink, at, value| sink.trace(at.line, session(value).finish())),
 };
+
+fn is_session(value: &Json) -> bool {
+    value.first(&["appName", "app_name"]).is_some() && value.has("events")
+}
+
+/// Whether a record is an event of a session.
+fn is_event(value: &Json) -> bool {
+    let has_ids = value.has("author") && value.first(&["invocationId", "invocation_id"]).is_some();
+    has_ids && value.below(&["content", "parts"]).is_some()
+}
+
+/// Whether a record is a turn of an evaluation case.
+fn is_invocation(value: &Json) -> bool {
+    let has_result =
+        value.first(&["finalResponse", "final_response", "intermediateData", "intermediate_data"]);
+    value.first(&["userContent", "user_content"]).is_some() && has_result.is_some()
+}
 
 /// A session: contents with their authors.
 fn session(session: &Json) -> Conversation {
@@ -63,6 +84,11 @@ fn session(session: &Json) -> Conversation {
 }
 
 fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    if input.head.any(is_invocation) {
+        let mut conversation = Conversation::default();
+        input.list(sink)?.iter().for_each(|turn| invocation(&mut conversation, turn));
+        return sink.trace(None, conversation.finish());
+    }
     input.records(sink, |sink, _, set| {
         let cases = set.first(&CASES).map(Json::items).unwrap_or_default();
         cases.iter().try_for_each(|case| {

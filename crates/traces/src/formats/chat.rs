@@ -136,6 +136,10 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
         Some("assistant" | "model" | "ai") => {
             reply_message(conversation, message, None);
         }
+        // Several results, as AutoGen keeps them beside their texts.
+        Some("tool") if !message.list("tool_responses").is_empty() => {
+            message.list("tool_responses").iter().for_each(|each| self::message(conversation, each));
+        }
         Some("tool" | "function") => {
             // Some programs write a JSON value as the content.
             let result = match message.member("content") {
@@ -186,6 +190,11 @@ pub(super) fn call(call: &Json) -> TracedCall {
             arguments: Some(input(&written)),
             ..TracedCall::default()
         };
+    }
+    // Some programs have the name in the place of the function.
+    if let Some(name) = call.text("function") {
+        let arguments = arguments(call.member("arguments"));
+        return TracedCall { id, tool: tool(None, name), arguments, ..TracedCall::default() };
     }
     TracedCall { id, ..function(call.member("function").unwrap_or(call)) }
 }

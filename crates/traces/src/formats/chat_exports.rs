@@ -16,8 +16,10 @@ use crate::input::{Input, ReadError, Sink};
 /// The format of such exports, recognized by their trees.
 pub(super) const TREES: Format = Format {
     name: "chat-export",
-    title: "exports of ChatGPT, Open WebUI and VS Code's chat",
-    recognizes: |head| head.any(|record| tree(record).is_some() || is_session(record)),
+    title: "exports of ChatGPT, LibreChat, Open WebUI and VS Code's chat",
+    recognizes: |head| {
+        head.any(|record| tree(record).is_some() || is_session(record) || !replies_below(record).is_empty())
+    },
     read,
 };
 
@@ -69,14 +71,17 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
                 }
                 branch.into_iter().flat_map(message).collect()
             }
-            None => record.list("requests").iter().flat_map(request).collect(),
+            None if is_session(record) => record.list("requests").iter().flat_map(request).collect(),
+            None => replies_below(record),
         };
         if messages.is_empty() && !is_session(record) {
             crate::lost::leave_out(sink, at.line, record, "a record without messages is left out");
             return Ok(());
         }
         add_messages(&mut it, &messages);
-        let id = record.first(&["conversation_id", "id", "sessionId"]).and_then(crate::fields::id);
+        let id = record
+            .first(&["conversation_id", "conversationId", "id", "sessionId"])
+            .and_then(crate::fields::id);
         it.id = at.id(id);
         sink.trace(at.line, it.finish())
     })
@@ -92,6 +97,21 @@ fn calls_beside(tree: &Tree<'_>, branch: &[&Json]) -> usize {
     };
     let all: usize = members(tree.nodes).iter().map(|(_, node)| calls(node)).sum();
     all.saturating_sub(branch.iter().map(|node| calls(node)).sum())
+}
+
+/// The messages of a tree in which each message holds those that follow it (LibreChat), along the branch that is the last;
+/// empty for any other record.
+fn replies_below(record: &Json) -> Vec<Json> {
+    let is_tree =
+        |list: &[Json]| list.iter().any(|message| message.has("isCreatedByUser") && message.has("children"));
+    let mut list = record.list("messages");
+    let mut branch = Vec::new();
+    while let Some(last) = list.last().filter(|_| is_tree(list)) {
+        list = last.list("children");
+        let own = members(last).iter().filter(|(key, _)| key != "children").cloned();
+        branch.push(Json::Object(own.collect()));
+    }
+    branch
 }
 
 /// A node's message, as messages of the dialect that most programs write.

@@ -3,6 +3,8 @@
 
 mod reading;
 mod reply;
+mod speakers;
+mod text_calls;
 
 use std::borrow::Cow;
 
@@ -12,6 +14,7 @@ use self::reading::MessageReading;
 pub(super) use self::reading::calls_in_parts;
 pub(super) use self::reply::reply;
 use self::reply::reply_beside;
+use self::speakers::Speakers;
 use super::Format;
 use crate::call_shapes::{CallShape, named_like_calls, objects, outcome, shape_of_member};
 use crate::content::Content;
@@ -72,7 +75,7 @@ fn author(message: &Json) -> Author {
 }
 
 /// Members with the content of a message. An empty one does not hide the next.
-const CONTENTS: [&str; 7] = ["content", "parts", "text", "message", "value", "blocks", "items"];
+const CONTENTS: [&str; 8] = ["content", "contents", "parts", "text", "message", "value", "blocks", "items"];
 
 fn content(message: &Json) -> Option<&Json> {
     let is_empty = |value: &Json| match value {
@@ -139,8 +142,10 @@ pub(super) fn each_conversation(
         let mut conversation = Conversation::default();
         conversation.model = value.text("model").map(str::to_owned);
         // A message may stand alone.
-        for item in last_versions(messages(value).unwrap_or(std::slice::from_ref(value))) {
-            message(&mut conversation, item);
+        let list = messages(value).unwrap_or(std::slice::from_ref(value));
+        let speakers = Speakers::new(value, list);
+        for item in speakers.in_order(last_versions(list)) {
+            message(&mut conversation, &speakers.message(item));
         }
         reply_beside(&mut conversation, value);
         restore(&mut conversation, value);
@@ -157,6 +162,10 @@ pub(super) fn message(conversation: &mut Conversation, record: &Json) {
     }
     let message = as_message(record);
     match author(&message) {
+        // Results of some programs come from the system.
+        Author::System if message.first(&["call_id", "tool_call_id"]).is_some() => {
+            message_of(conversation, &message, Author::Tool, None, false);
+        }
         Author::System => {}
         Author::Unknown if !holds_calls(&message) => unknown(conversation, record),
         author => {
@@ -195,12 +204,23 @@ fn message_of(
         return reading.give_results(conversation);
     }
     if author == Author::Model {
-        conversation.reply(reply_id);
+        // A piece of a streamed text.
+        if message.is("delta") && conversation.ends_with_reply() {
+            conversation.reply_goes_on();
+        } else {
+            conversation.reply(reply_id);
+        }
         let model = message.first(&["model", "model_name", "modelID"]).and_then(Json::as_str);
         conversation.model = model.map(str::to_owned).or(conversation.model.take());
     }
     reading.parts(conversation, content, author);
-    reading.members(conversation, all_members(message));
+    reading.members(conversation, author, all_members(message));
+    if author == Author::Model
+        && !reading.has_calls()
+        && let Some(command) = message.text("action").filter(|command| !command.trim().is_empty())
+    {
+        text_calls::command(conversation, command);
+    }
     if author == Author::Tool && !reading.has_results() {
         let mut own = outcome(message);
         // A plain `id` may be that of the message.

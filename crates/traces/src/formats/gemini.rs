@@ -88,6 +88,11 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
                 conversation.end_reply();
             }
             before = id.or(before);
+            // The calls that the SDK has run by itself.
+            let history = ["automaticFunctionCallingHistory", "automatic_function_calling_history"];
+            for each in response.first(&history).map(Json::items).unwrap_or_default() {
+                content(&mut conversation, each);
+            }
             reply(&mut conversation, response);
             latest = usage(response).unwrap_or(latest);
         }

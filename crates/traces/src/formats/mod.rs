@@ -10,6 +10,7 @@ mod chat_exports;
 mod claude_code;
 mod codex;
 mod dialects;
+mod dspy;
 mod expected;
 mod gemini;
 mod inspect;
@@ -73,6 +74,7 @@ pub const FORMATS: &[Format] = &[
     mcptoolbenchpp::RECORDS,
     openhands::HISTORY,
     smolagents::MEMORY,
+    dspy::PREDICTION,
     expected::CONVERSATIONS,
     chat_exports::TREES,
     adk::EVAL_SET,

@@ -30,6 +30,7 @@ pub(super) const REPLIES: Format = Format {
             .any(|event| event.text("type").is_some_and(|kind| kind.starts_with("response."))),
         _ => head.any(|value| {
             is_reply(value)
+                || is_model_response(value)
                 || event_log::is_event(value)
                 || is_exchange(value) && value.member("response").is_some_and(is_reply)
         }),
@@ -49,7 +50,18 @@ fn is_reply(value: &Json) -> bool {
     value.says("object", "response") && value.has("output")
 }
 
+/// Whether a value is one of the replies that the Agents SDK keeps of a run.
+fn is_model_response(value: &Json) -> bool {
+    value.has("response_id") && value.has("usage") && value.list("output").iter().any(|item| item.has("type"))
+}
+
+/// An item, without what the Agents SDK puts around it.
+fn bare(item: &Json) -> &Json {
+    item.member("raw_item").unwrap_or(item)
+}
+
 fn is_item(item: &Json) -> bool {
+    let item = bare(item);
     let is_of_type = item.text("type").is_some_and(|kind| {
         matches!(kind, "function_call" | "function_call_output" | "reasoning")
             || kind.ends_with("_call")
@@ -67,6 +79,11 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if input.head.any(event_log::is_event) {
         let events = input.list(sink)?;
         return sink.trace(None, event_log::read_events(&events).finish());
+    }
+    if input.head.any(is_model_response) {
+        let mut conversation = Conversation::default();
+        input.list(sink)?.iter().for_each(|response| reply(&mut conversation, response));
+        return sink.trace(None, conversation.finish());
     }
     if input.head.any(is_exchange) {
         return log::read(input, sink);
@@ -143,6 +160,7 @@ fn stream(events: &[Json]) -> Conversation {
 
 /// Adds one item: a message, a call or a result.
 pub(super) fn item(conversation: &mut Conversation, item: &Json) {
+    let item = bare(item);
     let kind = item.text("type").unwrap_or("message");
     match kind {
         "message" => message(conversation, item),

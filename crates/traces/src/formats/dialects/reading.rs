@@ -4,12 +4,11 @@ use std::collections::HashSet;
 
 use m3_trajectory::json::{Json, Keys};
 
-use super::Author;
+use super::{Author, text_calls};
 use crate::call_shapes::{CallShape, call, objects, outcome, part_type, shape_of_member, shape_of_type};
 use crate::content::{Content, string};
 use crate::conversation::Conversation;
 use crate::fields::{Fields, members};
-use crate::formats::training;
 use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
@@ -45,6 +44,11 @@ impl MessageReading {
         self.has_results || !self.outcomes.is_empty()
     }
 
+    /// Whether it holds calls.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.known.is_empty()
+    }
+
     pub(super) fn add_outcome(&mut self, outcome: Outcome) {
         self.outcomes.push(outcome);
     }
@@ -53,11 +57,18 @@ impl MessageReading {
     pub(super) fn members<'j>(
         &mut self,
         conversation: &mut Conversation,
+        author: Author,
         all: impl Iterator<Item = &'j (String, Json)>,
     ) {
         self.is_member = true;
         for (key, value) in all {
             match shape_of_member(key) {
+                // The user of a simulation has tools of its own.
+                Some(CallShape::Call) if author == Author::User => {
+                    for _ in objects(value) {
+                        conversation.note("a call of the user is left out");
+                    }
+                }
                 Some(CallShape::Call) => {
                     for value in objects(value) {
                         self.call(conversation, &value);
@@ -84,6 +95,9 @@ impl MessageReading {
             for (shape, value) in shapes {
                 if shape == CallShape::Call {
                     self.say(conversation, &mut own, author);
+                    if author == Author::Model && !self.outcomes.is_empty() {
+                        self.end_round(conversation);
+                    }
                     self.call(conversation, &value);
                 } else {
                     // The id of a result may stand outside of the member that holds it.
@@ -110,12 +124,17 @@ impl MessageReading {
         if author != Author::Model || text.is_empty() {
             return;
         }
-        if !self.outcomes.is_empty() {
+        self.end_round(conversation);
+        text_calls::add(conversation, &text);
+    }
+
+    /// Ends the reply if results stand before what follows: the model made that in another reply.
+    fn end_round(&mut self, conversation: &mut Conversation) {
+        if self.is_closed || !self.outcomes.is_empty() {
             self.give_results(conversation);
             conversation.end_reply();
             conversation.reply(None);
         }
-        written(conversation, &text);
     }
 
     /// Reads a part that is neither a call nor a result: content, the end of a reply, or an unknown one.
@@ -200,18 +219,12 @@ fn shapes_of_part(part: &Json) -> Vec<(CallShape, Json)> {
     members(part).iter().filter_map(held).flatten().collect()
 }
 
-/// A text of the model, whose calls may stand between tags, as in the templates of many open models.
-fn written(conversation: &mut Conversation, text: &str) {
-    if text.contains("<tool_call>") {
-        training::tagged_reply(conversation, text);
-    } else {
-        conversation.say(text);
-    }
-}
-
-/// A text of the user, in which results may stand between tags.
+/// A text of the user, in which results may stand between tags, or which is what a call in a text came to.
 fn asked(conversation: &mut Conversation, content: Content) {
     let text = content.text();
+    if std::mem::take(&mut conversation.awaits_observation) {
+        return conversation.result(Outcome { result: Some(content.to_json()), ..Outcome::default() });
+    }
     if !text.trim_start().starts_with("<tool_response>") {
         return conversation.user(content);
     }

@@ -225,3 +225,91 @@ fn arguments_of_gemini_come_in_parts_with_places() {
     assert_eq!(shown(&sink.traces[0]), ["f({})=-"]);
     assert!(sink.traces[0].notes.iter().any(|(note, _)| note.contains("a place that cannot be read")));
 }
+
+/// What other programs wrote of one call `a` with `x` 1, its result `r`, the question `Q?` and the answer `A.`: AutoGen's state and
+/// OpenAI's threads after their documentation, the others as the programs write them.
+#[test]
+fn one_call_in_the_shapes_of_many_programs() {
+    for (program, text) in [
+        (
+            "chatlas",
+            r#"[{"role": "user", "contents": [{"content_type": "text", "text": "Q?"}]},
+                {"role": "assistant", "contents": [{"content_type": "tool_request", "id": "1", "name": "a", "arguments": {"x": 1}}]},
+                {"role": "user", "contents": [{"content_type": "tool_result", "value": "r", "error": null, "request": {"content_type": "tool_request", "id": "1", "name": "a", "arguments": {"x": 1}}}]},
+                {"role": "assistant", "contents": [{"content_type": "text", "text": "A."}]}]"#,
+        ),
+        (
+            "agent-framework",
+            r#"{"type": "agent_response", "messages": [{"type": "message", "role": "user", "contents": [{"type": "text", "text": "Q?"}]},
+                {"type": "message", "role": "assistant", "contents": [{"type": "function_call", "call_id": "1", "name": "a", "arguments": "{\"x\": 1}"}]},
+                {"type": "message", "role": "tool", "contents": [{"type": "function_result", "call_id": "1", "result": "r"}]},
+                {"type": "message", "role": "assistant", "contents": [{"type": "text", "text": "A."}]}]}"#,
+        ),
+        (
+            "mirascope",
+            r#"[{"role": "user", "content": [{"type": "text", "text": "Q?"}]},
+                {"role": "assistant", "content": [{"type": "tool_call", "id": "1", "name": "a", "args": "{\"x\": 1}"}]},
+                {"role": "user", "content": [{"type": "tool_output", "id": "1", "name": "a", "result": "r", "error": null}]},
+                {"role": "assistant", "content": [{"type": "text", "text": "A."}]}]"#,
+        ),
+        (
+            "Semantic Kernel",
+            r#"[{"content_type": "message", "role": "user", "items": [{"content_type": "text", "text": "Q?"}]},
+                {"content_type": "message", "role": "assistant", "items": [{"content_type": "function_call", "id": "1", "name": "a", "arguments": "{\"x\": 1}"}]},
+                {"content_type": "message", "role": "tool", "items": [{"content_type": "function_result", "id": "1", "result": "r", "name": "a"}]},
+                {"content_type": "message", "role": "assistant", "items": [{"content_type": "text", "text": "A."}]}]"#,
+        ),
+        (
+            "gemini-cli's stream",
+            r#"[{"type": "message", "role": "user", "content": "Q?"}, {"type": "tool_use", "tool_name": "a", "tool_id": "1", "parameters": {"x": 1}},
+                {"type": "tool_result", "tool_id": "1", "status": "success", "output": "r"},
+                {"type": "message", "role": "assistant", "content": "A", "delta": true}, {"type": "message", "role": "assistant", "content": ".", "delta": true}]"#,
+        ),
+        (
+            "LibreChat",
+            r#"{"conversationId": "c", "messages": [{"messageId": "1", "isCreatedByUser": true, "text": "Q?", "children": [
+                {"messageId": "2", "isCreatedByUser": false, "text": "", "content": [{"type": "text", "text": "I look."},
+                {"type": "tool_call", "tool_call": {"id": "1", "name": "a", "args": "{\"x\":1}", "output": "r"}}, {"type": "text", "text": "A."}], "children": []}]}]}"#,
+        ),
+        (
+            "OpenHands",
+            r#"[{"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": [{"type": "text", "text": "Q?"}]}},
+                {"kind": "ActionEvent", "source": "agent", "action": {"kind": "A", "x": 1}, "tool_name": "a", "tool_call_id": "1", "tool_call": {"id": "1", "name": "a", "arguments": "{\"x\": 1}"}, "llm_response_id": "r1"},
+                {"kind": "ObservationEvent", "source": "environment", "tool_name": "a", "tool_call_id": "1", "observation": {"content": [{"type": "text", "text": "r"}], "is_error": false}},
+                {"kind": "ActionEvent", "source": "agent", "action": {"kind": "FinishAction", "message": "A."}, "tool_name": "finish", "tool_call_id": "2",
+                    "tool_call": {"id": "2", "name": "finish", "arguments": "{\"message\": \"A.\"}"}, "llm_response_id": "r2"}]"#,
+        ),
+        (
+            "tau2-bench",
+            r#"{"id": "s", "reward_info": {"reward": 1.0, "action_checks": [{"action": {"name": "never", "arguments": {"y": 2}}}]}, "messages": [
+                {"role": "user", "content": "Q?"}, {"role": "assistant", "tool_calls": [{"id": "1", "name": "a", "arguments": {"x": 1}, "requestor": "assistant"}]},
+                {"role": "tool", "id": "1", "content": "r", "requestor": "assistant"}, {"role": "assistant", "content": "A."},
+                {"role": "user", "tool_calls": [{"id": "2", "name": "toggle", "arguments": {}, "requestor": "user"}]}, {"role": "tool", "id": "2", "content": "on", "requestor": "user"}]}"#,
+        ),
+        (
+            "the Agents SDK's items",
+            r#"[{"type": "message_input_item", "raw_item": {"role": "user", "content": "Q?"}},
+                {"type": "tool_call_item", "raw_item": {"type": "function_call", "call_id": "1", "name": "a", "arguments": "{\"x\": 1}"}},
+                {"type": "tool_call_output_item", "raw_item": {"type": "function_call_output", "call_id": "1", "output": "r"}},
+                {"type": "message_output_item", "raw_item": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "A."}]}}]"#,
+        ),
+        (
+            "the Agent Development Kit's events",
+            r#"[{"author": "user", "invocation_id": "e", "content": {"role": "user", "parts": [{"text": "Q?"}]}},
+                {"author": "m", "invocation_id": "e", "actions": {"state_delta": {}}, "content": {"role": "model", "parts": [{"function_call": {"id": "1", "name": "a", "args": {"x": 1}}}]}},
+                {"author": "m", "invocation_id": "e", "actions": {"state_delta": {}}, "content": {"role": "user", "parts": [{"function_response": {"id": "1", "name": "a", "response": {"result": "r"}}}]}},
+                {"author": "m", "invocation_id": "e", "actions": {"state_delta": {}}, "content": {"role": "model", "parts": [{"text": "A."}]}}]"#,
+        ),
+        (
+            "inspect_ai's messages",
+            r#"[{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "function": "a", "arguments": {"x": 1}, "type": "function"}]},
+                {"role": "tool", "content": "r", "tool_call_id": "1", "function": "a"}, {"role": "assistant", "content": "A."}]"#,
+        ),
+    ] {
+        let (_, kept) = read_text("trace.json", text).unwrap_or_else(|error| panic!("{program}: {error}"));
+        let trace = &kept.traces[0];
+        assert_eq!((kept.traces.len(), shown(trace)), (1, vec![r#"a({"x":1})=r"#.to_owned()]), "{program}");
+        assert_eq!(trace.question.as_ref().map(|it| it.text()).as_deref(), Some("Q?"), "{program}");
+        assert_eq!(trace.final_reply.as_deref(), Some("A."), "{program}");
+    }
+}

@@ -82,7 +82,11 @@ impl CallsReading {
     fn value(&mut self, value: &Json) {
         match value {
             Json::Array(items) => items.iter().for_each(|item| self.item(item)),
-            one => self.item(one),
+            one => {
+                // An object whose members are objects may hold anything.
+                self.has_prose |= call(one).is_none() && together(one).is_none();
+                self.item(one);
+            }
         }
     }
 

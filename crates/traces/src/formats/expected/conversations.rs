@@ -41,6 +41,40 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 mod tests {
     use crate::testing::{read_text, shown};
 
+    /// The members are those of MLflow's evaluation datasets, LangSmith's examples and Azure's rows, after their documentation.
+    #[test]
+    fn what_datasets_keep_apart_is_one_task() {
+        for (text, answer) in [
+            (
+                r#"[{"inputs": {"question": "Q?"}, "expectations": {"expected_response": "A.", "expected_tool_calls": [{"name": "a", "arguments": {"x": 1}}]}}]"#,
+                Some("A."),
+            ),
+            (
+                r#"[{"inputs": {"question": "Q?"}, "outputs": {"tool_calls": [{"name": "a", "args": {"x": 1}}]}}]"#,
+                None,
+            ),
+            (
+                r#"{"query": "Q?", "response": "A.", "tool_calls": [{"type": "tool_call", "tool_call_id": "1", "name": "a", "arguments": {"x": 1}}]}"#,
+                Some("A."),
+            ),
+        ] {
+            let (format, kept) = read_text("rows.json", text).unwrap();
+            let trace = &kept.traces[0];
+            assert_eq!(
+                (format, shown(trace)),
+                ("expected-calls", vec![r#"a({"x":1})=-"#.to_owned()]),
+                "{text}"
+            );
+            assert_eq!(trace.question.as_ref().unwrap().text(), "Q?", "{text}");
+            assert_eq!(trace.final_reply.as_deref(), answer, "{text}");
+        }
+        let chat = r#"{"inputs": {"messages": [{"role": "user", "content": "Q?"}]}, "outputs": {"message": {"role": "assistant", "content": "", "tool_calls":
+            [{"id": "1", "type": "function", "function": {"name": "a", "arguments": "{}"}}]}}}"#;
+        let (_, kept) = read_text("rows.json", chat).unwrap();
+        assert_eq!(shown(&kept.traces[0]), ["a({})=-"]);
+        assert_eq!(kept.traces[0].question.as_ref().unwrap().text(), "Q?");
+    }
+
     /// The members are those of Ragas' `MultiTurnSample` and of a log of chat completions.
     #[test]
     fn calls_that_should_be_made_are_the_reference_of_a_conversation() {

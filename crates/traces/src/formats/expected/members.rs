@@ -344,8 +344,11 @@ pub(super) fn question(record: &Json) -> Option<Content> {
     match value {
         Json::String(text) => Some(Content::of_text(text)),
         Json::Array(messages) => {
-            let is_user =
-                |message: &&Json| role(message).is_some_and(|role| matches!(role, "user" | "human"));
+            let is_user = |message: &&Json| {
+                role(message)
+                    .or_else(|| message.text("type"))
+                    .is_some_and(|it| matches!(it, "user" | "human"))
+            };
             messages.iter().find(is_user)?.member("content").map(Content::from_json)
         }
         inner => first(inner, QUESTIONS).and_then(Json::as_str).map(Content::of_text),
@@ -354,7 +357,7 @@ pub(super) fn question(record: &Json) -> Option<Content> {
 
 /// The answer that should be given, or that a model gave.
 pub(super) fn answer(record: &Json, whose: Whose) -> Option<String> {
-    let names = if whose == Whose::Made { MADE_ANSWERS } else { EXPECTED_ANSWERS };
+    let names = if whose == Whose::Expected { EXPECTED_ANSWERS } else { MADE_ANSWERS };
     first(record, names).and_then(Json::as_str).map(str::to_owned)
 }
 

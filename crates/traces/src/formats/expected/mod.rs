@@ -7,6 +7,8 @@ mod members;
 mod rows;
 mod table;
 
+use std::borrow::Cow;
+
 use m3_trajectory::json::Json;
 
 use super::Format;
@@ -43,9 +45,34 @@ fn is_record(value: &Json) -> bool {
     let is_event = is_conversation_event(value) && members::question(value).is_none();
     let is_other =
         is_own || is_event || is_report(value) || role(value).is_some() || !matches!(value, Json::Object(_));
+    let value = flat(value);
     !is_other
-        && conversation(value).is_none()
-        && CallsMember::find(value).is_some_and(|member| member.is_sure(value))
+        && conversation(&value).is_none()
+        && CallsMember::find(&value).is_some_and(|member| member.is_sure(&value))
+}
+
+/// Members that hold what a task asks, what a model made of it, and what it should have made, as datasets of evaluation
+/// programs keep them apart.
+const APART: [&str; 6] =
+    ["expectations", "expected", "inputs", "outputs", "reference_outputs", "referenceOutputs"];
+
+/// A record with the members of those objects beside its own, if it has no calls of its own:
+/// `{"inputs": {"question": ..}, "expectations": {"expected_tool_calls": ..}}`.
+fn flat(record: &Json) -> Cow<'_, Json> {
+    let is_apart = APART.iter().any(|key| !record.member(key).map(members_of).unwrap_or_default().is_empty());
+    if !is_apart || CallsMember::find(record).is_some() {
+        return Cow::Borrowed(record);
+    }
+    let inner = APART.iter().filter_map(|key| record.member(key).map(|inner| (*key, inner)));
+    let inner = inner.flat_map(|(key, inner)| {
+        // What is expected is named so.
+        let before = if matches!(key, "inputs" | "outputs") { "" } else { "expected_" };
+        members_of(inner).iter().map(move |(key, value)| {
+            (if key.starts_with("expected") { key.clone() } else { format!("{before}{key}") }, value.clone())
+        })
+    });
+    let own = members_of(record).iter().filter(|(key, _)| !APART.contains(&key.as_str())).cloned();
+    Cow::Owned(Json::Object(own.chain(inner).collect()))
 }
 
 /// The deepest object within a record in which a conversation is looked for: `{"output": {"messages": [..]}}`.
@@ -87,7 +114,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             items.iter().try_for_each(|item| {
                 let at = At { index: is_list.then_some(number), line: record.line };
                 number += 1;
-                rows.add(sink, at, item)
+                rows.add(sink, at, &flat(item))
             })
         })?;
     }

@@ -19,6 +19,8 @@ pub(super) fn has_calls(text: &str) -> bool {
     let names = heading_of(heading);
     let is_name = |name: &String| name.chars().all(|c| c.is_alphanumeric() || "_ .-".contains(c));
     (2..=MOST_COLUMNS).contains(&names.len()) && names.iter().all(is_name) && has_column_of_calls(&names)
+        // A table of messages has a row for each.
+        && !names.iter().any(|name| name == "role")
 }
 
 /// The separator that divides a heading into the most cells.

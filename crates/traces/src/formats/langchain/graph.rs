@@ -40,7 +40,10 @@ fn is_state(value: &Json) -> bool {
 }
 
 fn is_update(value: &Json) -> bool {
-    let has_messages = |update: &Json| messages(update).iter().any(|it| is_message(it) || it.has("role"));
+    // Messages that have roles alone are those of any program, unless one node wrote them.
+    let is_one = members(value).iter().filter(|(_, update)| *update != Json::Null).count() == 1;
+    let has_messages =
+        |update: &Json| messages(update).iter().any(|it| is_message(it) || is_one && it.has("role"));
     !OTHERS.iter().any(|key| value.has(key))
         && members(value)
             .iter()

@@ -57,6 +57,9 @@ impl Items {
         let calls = item.id("call_id").map(|id| format!("{kind} {id}"));
         let keys: Vec<String> = calls.into_iter().chain(item.id("id")).collect();
         let known = keys.iter().find_map(|key| self.places.get(key).copied());
+        // Some servers give the same id to every item.
+        let is_other = |earlier: &Json| earlier.id("call_id") != item.id("call_id") && item.has("call_id");
+        let known = known.filter(|place| !self.list.get(*place).is_some_and(is_other));
         let place = known.unwrap_or(self.list.len());
         match self.list.get_mut(place) {
             Some(earlier) if size(item) >= size(earlier) => *earlier = item.clone(),

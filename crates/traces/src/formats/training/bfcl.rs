@@ -33,7 +33,7 @@ fn is_answer(value: &Json) -> bool {
 /// Whether a record is a model's result. Other programs write an id with a result as well, so the result has to hold
 /// calls or stand beside its tokens.
 fn is_result(value: &Json) -> bool {
-    if !value.has("id") || value.has("jsonrpc") {
+    if !value.has("id") || value.has("jsonrpc") || value.has("type") {
         return false;
     }
     let is_call = |item: &Json| match item {

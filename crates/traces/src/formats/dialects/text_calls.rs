@@ -1,0 +1,277 @@
+//! Calls that a model writes into its text: between tags, after `Action:`, as `@tool(id): {..}`, and those that a chat program
+//! shows as `<details type="tool_calls">`.
+
+use m3_trajectory::json::{Json, parse};
+
+use crate::arguments::{arguments, read as read_arguments, tool};
+use crate::call_shapes::call;
+use crate::content::string;
+use crate::conversation::Conversation;
+use crate::formats::training;
+use crate::outcome::Outcome;
+use crate::trace::TracedCall;
+
+/// Characters of HTML, as an attribute holds them; `&` is the last, so that none is read twice.
+const ESCAPES: [(&str, &str); 6] =
+    [("&quot;", "\""), ("&#x27;", "'"), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
+
+/// The tool that runs commands, where a program has no other.
+const SHELL: &str = "bash";
+
+/// Adds a text of the model, with the calls in it.
+pub(super) fn add(conversation: &mut Conversation, text: &str) {
+    if text.contains("<tool_call>") {
+        training::tagged_reply(conversation, text);
+    } else if text.contains("<details type=\"") {
+        details(conversation, text);
+    } else if ["Action:", "Final Answer:", "@"].iter().any(|label| begins_line(text, label)) {
+        actions(conversation, text);
+    } else {
+        conversation.say(text);
+    }
+}
+
+fn begins_line(text: &str, label: &str) -> bool {
+    text.match_indices(label).any(|(place, _)| place == 0 || text.as_bytes().get(place - 1) == Some(&b'\n'))
+}
+
+/// A command in a member or a block of a message. What the user writes next is its result.
+pub(super) fn command(conversation: &mut Conversation, command: &str) {
+    let arguments = Json::Object(vec![("command".to_owned(), string(command.trim()))]);
+    conversation.note("a command that is written as a text is a call of `bash`");
+    written(
+        conversation,
+        TracedCall { tool: SHELL.to_owned(), arguments: Some(arguments), ..TracedCall::default() },
+    );
+}
+
+/// The command in the only block of code of a text.
+pub(super) fn block(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("```")?;
+    let (_, rest) = rest.split_once('\n')?;
+    let (block, _) = rest.split_once("```")?;
+    Some(block)
+}
+
+/// Adds a call whose result is told in a message of the user, if it does not stand beside it.
+fn written(conversation: &mut Conversation, call: TracedCall) {
+    conversation.awaits_observation = call.result.is_none();
+    conversation.call(call);
+}
+
+/// What a line of a text begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Label {
+    Action,
+    Input,
+    Observation,
+    Answer,
+    /// `@tool(id): {..}`.
+    Sign,
+    /// A thought, or the text before all labels.
+    Other,
+}
+
+/// The words that lines begin with.
+const LABELS: [(&str, Label); 6] = [
+    ("Action Input:", Label::Input),
+    ("Action:", Label::Action),
+    ("Observation:", Label::Observation),
+    ("Final Answer:", Label::Answer),
+    ("Thought:", Label::Other),
+    ("@", Label::Sign),
+];
+
+/// The sections of a text: each begins with a line that has a label, which its text does not have.
+fn sections(text: &str) -> Vec<(Label, &str, &str)> {
+    let mut sections = Vec::new();
+    let (mut label, mut begin, mut word) = (Label::Other, 0, "");
+    let mut place = 0;
+    for line in text.split_inclusive('\n') {
+        if let Some((next, is)) = LABELS.iter().find(|(next, _)| line.starts_with(next)) {
+            sections.push((label, word, text.get(begin..place).unwrap_or_default()));
+            (label, begin, word) = (*is, place + next.len(), next);
+        }
+        place += line.len();
+    }
+    sections.push((label, word, text.get(begin..).unwrap_or_default()));
+    sections
+}
+
+/// Adds the sections of a text: `Action:` with a JSON object, or with a name before `Action Input:`; what is observed; the
+/// rest is what the model says.
+fn actions(conversation: &mut Conversation, text: &str) {
+    let (mut own, mut name) = (String::new(), None);
+    for (label, word, body) in sections(text) {
+        let call = match label {
+            Label::Action => {
+                name = Some(body.trim().trim_matches(['`', '[', ']', '"']));
+                json(body).and_then(|value| call(&value)).filter(|call| call.arguments.is_some())
+            }
+            Label::Input => name.take().map(|name| {
+                let input = json(body).or_else(|| read_arguments(body.trim()));
+                TracedCall { tool: tool(None, name), arguments: input, ..TracedCall::default() }
+            }),
+            Label::Sign => sign(body),
+            Label::Observation if conversation.awaits_observation => {
+                conversation.awaits_observation = false;
+                let result = Some(body.trim()).filter(|result| !result.is_empty()).map(string);
+                conversation
+                    .last_calls_mut()
+                    .last()
+                    .into_iter()
+                    .for_each(|call| call.result.clone_from(&result));
+                conversation.end_reply();
+                continue;
+            }
+            Label::Answer => {
+                own.push_str(body.trim_start());
+                continue;
+            }
+            Label::Observation | Label::Other => None,
+        };
+        match call {
+            Some(call) => {
+                conversation.say(std::mem::take(&mut own).trim_end());
+                written(conversation, call);
+            }
+            None => own.extend([word, body]),
+        }
+    }
+    conversation.say(own.trim_end());
+}
+
+/// The object in a section, which may stand in a block of code.
+fn json(body: &str) -> Option<Json> {
+    let body = body.trim().trim_start_matches("```json").trim_start_matches("```").trim_start();
+    let end = body.rfind('}').filter(|_| body.starts_with('{'))?;
+    parse(body.get(..=end)?.as_bytes()).ok().map(|(value, _)| value)
+}
+
+/// A call such as `shell(id): {"command": ..}`.
+fn sign(body: &str) -> Option<TracedCall> {
+    let (name, after) = body.split_once('(')?;
+    let (id, after) = after.split_once("): ")?;
+    let is_name = |name: &str| name.chars().all(|sign| sign.is_alphanumeric() || "_-./".contains(sign));
+    let arguments = json(after).filter(|_| !name.is_empty() && is_name(name))?;
+    let (id, tool) = (Some(id.to_owned()), tool(None, name));
+    Some(TracedCall { id, tool, arguments: Some(arguments), ..TracedCall::default() })
+}
+
+/// A text with blocks `<details type="tool_calls" name=".." arguments=".." result="..">`. Other blocks are thoughts.
+fn details(conversation: &mut Conversation, text: &str) {
+    let mut pieces = text.split("<details type=\"");
+    conversation.say(pieces.next().unwrap_or_default().trim());
+    for piece in pieces {
+        let (block, after) = piece.split_once("</details>").unwrap_or((piece, ""));
+        if block.starts_with("tool_calls\"") {
+            let attribute = |name: &str| {
+                let (_, value) = block.split_once(&format!(" {name}=\""))?;
+                let value = value.split('"').next().unwrap_or_default();
+                Some(ESCAPES.iter().fold(value.to_owned(), |text, (escape, sign)| text.replace(escape, sign)))
+            };
+            // A value is JSON, and a text in it may be JSON again.
+            let json = |name: &str| {
+                let text = attribute(name).filter(|text| !text.is_empty())?;
+                Some(parse(text.as_bytes()).map_or_else(|_| string(&text), |(value, _)| value))
+            };
+            conversation.call(TracedCall {
+                id: attribute("id"),
+                tool: tool(None, &attribute("name").unwrap_or_default()),
+                arguments: arguments(json("arguments").as_ref()),
+                ..TracedCall::default()
+            });
+            if let Some(result) = json("result") {
+                conversation.result(Outcome {
+                    id: attribute("id"),
+                    result: Some(result),
+                    ..Outcome::default()
+                });
+            }
+        }
+        if !after.trim().is_empty() {
+            conversation.end_reply();
+            conversation.reply(None);
+            conversation.say(after.trim());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, shown};
+
+    /// What the program writes, and the calls and the answer in it.
+    #[track_caller]
+    fn check(messages: &str, calls: &[&str], answer: Option<&str>) {
+        let (format, kept) = read_text("messages.json", messages).unwrap();
+        let trace = &kept.traces[0];
+        assert_eq!((format, shown(trace)), ("messages", calls.iter().map(|it| (*it).to_owned()).collect()));
+        assert_eq!(trace.final_reply.as_deref(), answer, "{messages}");
+        assert_eq!(trace.question.as_ref().unwrap().text(), "Q?");
+    }
+
+    #[test]
+    fn actions_in_texts_are_calls_and_what_the_user_writes_next_is_observed() {
+        // tau-bench's prompt for models without calls.
+        check(
+            r#"[{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "Thought:\nt\nAction:\n{\"name\": \"a\", \"arguments\": {\"x\": 1}}"},
+                {"role": "user", "content": "API output: r"}, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "Thanks"}]"#,
+            &[r#"a({"x":1})=API output: r"#],
+            Some("Done."),
+        );
+        // ReAct, as agents of LangChain write it.
+        check(
+            r#"[{"role": "user", "content": "Q?"}, {"role": "assistant",
+                "content": "I look.\nAction: a\nAction Input: {\"x\": 1}\nObservation: r\nThought: again\nAction: b\nAction Input: plain"},
+                {"role": "user", "content": "Observation: s"}, {"role": "assistant", "content": "Final Answer: A."}]"#,
+            &[r#"a({"x":1})=r"#, "b(plain)=Observation: s"],
+            Some("A."),
+        );
+        // Words that name no tool and no arguments are what the model says.
+        check(
+            r#"[{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "Action: call them\n@home"}]"#,
+            &[],
+            Some("Action: call them\n@home"),
+        );
+    }
+
+    /// gptme 0.35.
+    #[test]
+    fn calls_behind_a_sign_have_ids() {
+        check(
+            r#"[{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "I look.\n@shell(i1): {\"command\": \"ls\"}\n@shell(i2): {\"command\": \"ps\"}"},
+                {"role": "system", "content": "r1", "call_id": "i1"}, {"role": "system", "content": "r2", "call_id": "i2"}]"#,
+            &[r#"shell({"command":"ls"})=r1 shell({"command":"ps"})=r2"#],
+            None,
+        );
+    }
+
+    /// The members are those of SWE-agent 0.7 and of mini-swe-agent 1 as their documentation has them.
+    #[test]
+    fn commands_beside_texts_and_in_blocks_are_calls() {
+        check(
+            r#"{"history": [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "I look.\n```\nls\n```", "thought": "I look.", "action": "ls\n"},
+                {"role": "user", "content": "a.py"}], "trajectory": [{"action": "ls\n", "observation": "a.py", "thought": "I look."}]}"#,
+            &[r#"bash({"command":"ls"})=a.py"#],
+            None,
+        );
+        check(
+            r#"{"trajectory_format": "mini-swe-agent-1", "messages": [{"role": "user", "content": "Q?"},
+                {"role": "assistant", "content": "I look.\n```bash\nls\n```"}, {"role": "user", "content": "<returncode>0</returncode>"}]}"#,
+            &[r#"bash({"command":"ls"})=<returncode>0</returncode>"#],
+            None,
+        );
+    }
+
+    /// Open `WebUI` 0.6 and later.
+    #[test]
+    fn calls_that_a_chat_program_shows_are_calls() {
+        check(
+            r#"[{"role": "user", "content": "Q?"}, {"role": "assistant", "content":
+                "<details type=\"tool_calls\" done=\"true\" id=\"1\" name=\"a\" arguments=\"&quot;{\\&quot;x\\&quot;: 1}&quot;\" result=\"&quot;r&quot;\">\n<summary>Tool</summary>\n</details>\nA."}]"#,
+            &[r#"a({"x":1})=r"#],
+            Some("A."),
+        );
+    }
+}
