@@ -20,6 +20,7 @@ const CALLS: &[&str] = &[
     "servertooluse",
     "toolcall",
     "toolcalls",
+    "toolscalled",
     "toolinvocation",
     "toolinvocations",
     "toolrequest",
@@ -72,7 +73,7 @@ pub(crate) const ARGUMENTS: &[&str] = &[
 ];
 
 /// Members that a call, or the value of a result, stands in.
-const WRAPPERS: &[&str] = &["function", "custom", "call", "value", "state", "origin"];
+const WRAPPERS: &[&str] = &["function", "custom", "call", "params", "value", "state", "origin"];
 
 /// Members with the id that a result and its call have in common, the surest first.
 const IDS: &[&str] = &["toolcallid", "tooluseid", "callid", "functioncallid", "toolid", "id"];
@@ -141,9 +142,27 @@ pub(crate) fn objects(value: &Json) -> Vec<Json> {
     let is_object = |item: &Json| matches!(item, Json::Object(_));
     match parsed(value) {
         Some(Json::Array(items)) => items.iter().filter_map(parsed).filter(is_object).collect(),
+        Some(Json::Object(all)) if is_by_id(&all) => {
+            all.into_iter().map(|(id, inner)| with_id(&id, &inner)).collect()
+        }
         Some(object @ Json::Object(_)) => vec![object],
         _ => Vec::new(),
     }
+}
+
+/// Whether members are calls or results by their ids: `{"call_1": {"method": .., "params": {"name": ..}}}`.
+fn is_by_id(all: &[(String, Json)]) -> bool {
+    let is_one = |(key, inner): &(String, Json)| {
+        let is_known = shape_of_member(key).is_some()
+            || [NAMES, ARGUMENTS, WRAPPERS, RETURNED, IDS].iter().any(|names| names.contains(&&*plain(key)));
+        !is_known && matches!(inner, Json::Object(_))
+    };
+    !all.is_empty() && all.iter().all(is_one)
+}
+
+fn with_id(id: &str, value: &Json) -> Json {
+    let id = ("tool_call_id".to_owned(), Json::String(id.to_owned()));
+    Json::Object([id].into_iter().chain(members(value).iter().cloned()).collect())
 }
 
 /// Returns the call in a value, with its result if that stands beside it; `None` if it names no tool.
@@ -197,7 +216,13 @@ fn outcome_within(value: &Json, depth: usize) -> Outcome {
     let name = ["toolname", "name", "functionname"];
     let tool_name = pick(value, &name).or_else(|| pick(origin, &name)).and_then(Json::as_str);
     let mut read = match inner {
-        Some((_, inner)) => outcome_within(inner, depth + 1),
+        Some((_, inner)) => {
+            let mut read = outcome_within(inner, depth + 1);
+            // The value itself, if nothing in it says what came back.
+            let is_value = read.result.is_none() && pick(inner, IDS).is_none() && !has_failed(inner);
+            read.result = read.result.or_else(|| is_value.then(|| inner.clone()));
+            read
+        }
         None => Outcome { result: returned(value), ..Outcome::default() },
     };
     read.is_error |= has_failed(value);
@@ -222,7 +247,18 @@ fn returned(value: &Json) -> Option<Json> {
     let is_marked = holder.has("status") || holder.has("is_error");
     let is_wrapper = |inner: &&Json| is_marked || is_alone && matches!(inner, Json::String(_));
     let inner = pick(holder, &["value", "content"]).filter(is_wrapper);
-    Some(result_of(inner.unwrap_or(holder)))
+    let value = inner.unwrap_or(holder);
+    Some(texts(value).map_or_else(|| result_of(value), Json::String))
+}
+
+/// The text of a list that holds parts with texts and nothing else.
+fn texts(value: &Json) -> Option<String> {
+    let is_mark = |key: &str| matches!(key, "type" | "text" | "annotations" | "cache_prompt" | "citations");
+    let text = |part: &Json| {
+        part.text("text").filter(|_| members(part).iter().all(|(key, _)| is_mark(key))).map(str::to_owned)
+    };
+    let all: Option<Vec<String>> = value.items().iter().map(text).collect();
+    all.filter(|all| !all.is_empty()).map(|all| all.join("\n"))
 }
 
 /// Whether a result says that the call failed.
@@ -330,6 +366,11 @@ fn collect(value: &Json, holder: &str, depth: usize, calls: &mut Vec<(String, Tr
     }
 }
 
+/// Whether an object can only be a call.
+pub(crate) fn is_written_call(value: &Json) -> bool {
+    matches!(value, Json::Object(_)) && written_call(value).is_some()
+}
+
 /// An object that can only be a call: by its type, or by a name and arguments, which are an object or its JSON.
 fn written_call(value: &Json) -> Option<TracedCall> {
     if part_type(value).and_then(shape_of_type) == Some(CallShape::Call) && pick(value, ARGUMENTS).is_some() {
@@ -338,8 +379,10 @@ fn written_call(value: &Json) -> Option<TracedCall> {
     let inner = pick(value, &["function"]).filter(|inner| matches!(inner, Json::Object(_))).unwrap_or(value);
     pick(inner, &["name", "toolname", "functionname"])?.as_str()?;
     let names =
-        &["arguments", "args", "toolinput", "toolargs", "toolarguments", "toolkwargs", "inputparameters"];
-    let arguments = pick(inner, names)?;
+        ["arguments", "args", "toolinput", "toolargs", "toolarguments", "toolkwargs", "inputparameters"];
+    // An `input` is one of a tool only if a tool is named.
+    let is_tool = pick(inner, &["toolname", "functionname"]).is_some();
+    let arguments = pick(inner, &names).or_else(|| pick(inner, &["input"]).filter(|_| is_tool))?;
     let is_object = match arguments {
         Json::Object(_) => true,
         Json::String(text) => text.trim_start().starts_with('{'),

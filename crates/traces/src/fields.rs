@@ -113,6 +113,8 @@ pub(crate) fn id(value: &Json) -> Option<String> {
 
 /// The role of a message, if it has one.
 pub(crate) fn role(message: &Json) -> Option<&str> {
-    let inner = ["info", "author"].iter().filter_map(|key| message.below(&[key, "role"]));
-    message.first(&["role", "sender"]).into_iter().chain(inner).find_map(Json::as_str)
+    let inner = ["info", "author", "message"].iter().filter_map(|key| message.below(&[key, "role"]));
+    // Semantic Kernel of .NET.
+    let label = message.below(&["Role", "Label"]);
+    message.first(&["role", "sender"]).into_iter().chain(inner).chain(label).find_map(Json::as_str)
 }

@@ -6,7 +6,9 @@ use std::collections::{HashMap, HashSet};
 
 use m3_trajectory::json::Json;
 
-use crate::call_shapes::{CallShape, call, objects, part_type, plain, shape_of_member, shape_of_type};
+use crate::call_shapes::{
+    CallShape, call, is_written_call, objects, part_type, plain, shape_of_member, shape_of_type,
+};
 use crate::content::{object, string};
 use crate::fields::{Fields, members, role};
 
@@ -14,7 +16,7 @@ use crate::fields::{Fields, members, role};
 const KINDS: [&str; 5] = ["type", "message_type", "kind", "event", "event_type"];
 
 /// Members with the content of an event.
-const PAYLOADS: [&str; 6] = ["data", "part", "item", "payload", "llm_message", "step_details"];
+const PAYLOADS: [&str; 7] = ["data", "detail", "part", "item", "payload", "llm_message", "step_details"];
 
 /// Endings of names that say only that it is an event.
 const ENDINGS: [&str; 2] = ["message", "event"];
@@ -33,6 +35,9 @@ const RESULTS: [&str; 7] = [
 
 /// Members with an id that all events of one reply have in common.
 const REPLY_IDS: [&str; 2] = ["messageID", "llm_response_id"];
+
+/// The deepest object of a message that is a part of it.
+const DEEPEST_PART: usize = 4;
 
 /// What an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +67,10 @@ pub(crate) fn kind(event: &Json) -> Option<EventKind> {
         // A message of a tool, or a part that is a call.
         "tool" if call(payload(event).unwrap_or(event)).is_none() => Some(EventKind::Outcome),
         _ if CALLS.contains(&bare) => Some(EventKind::Call),
+        // Whatever the event is called, what it holds can only be a call.
+        _ if shape_of_type(bare).is_none() && is_written_call(payload(event).unwrap_or(event)) => {
+            Some(EventKind::Call)
+        }
         _ if RESULTS.contains(&bare) => Some(EventKind::Outcome),
         _ => Some(match shape_of_type(bare)? {
             CallShape::Call => EventKind::Call,
@@ -98,6 +107,15 @@ fn payload(event: &Json) -> Option<&Json> {
 
 /// A message with a role for a record that names its author in another way; other records as they are.
 pub(crate) fn as_message(record: &Json) -> Cow<'_, Json> {
+    if record.below(&["Role", "Label"]).is_some() {
+        return Cow::Owned(with_role(role(record).unwrap_or_default(), &in_lower_case(record, 0)));
+    }
+    // Sessions keep their own facts beside a message.
+    if let Some(message) =
+        record.member("message").filter(|inner| role(inner).is_some() && !record.has("role"))
+    {
+        return Cow::Borrowed(message);
+    }
     if let Some(is_user) = record.member("isCreatedByUser") {
         let role = if *is_user == Json::Bool(true) { "user" } else { "assistant" };
         return Cow::Owned(with_role(role, record));
@@ -131,6 +149,25 @@ pub(crate) fn as_message(record: &Json) -> Cow<'_, Json> {
         EventKind::Outcome => results(inner),
         EventKind::Border | EventKind::Summary => return Cow::Borrowed(record),
     })
+}
+
+/// A message of .NET with names as other programs write them. Arguments and results keep theirs.
+fn in_lower_case(value: &Json, depth: usize) -> Json {
+    let lower = |key: &str| {
+        let mut signs = key.chars();
+        signs.next().into_iter().flat_map(char::to_lowercase).chain(signs).collect::<String>()
+    };
+    match value {
+        Json::Array(items) => Json::Array(items.iter().map(|item| in_lower_case(item, depth + 1)).collect()),
+        Json::Object(all) if depth < DEEPEST_PART => {
+            let each = all.iter().filter(|(key, _)| key != "Role").map(|(key, value)| {
+                let is_own = matches!(&**key, "Arguments" | "Result" | "Metadata");
+                (lower(key), if is_own { value.clone() } else { in_lower_case(value, depth + 1) })
+            });
+            Json::Object(each.collect())
+        }
+        other => other.clone(),
+    }
 }
 
 /// A record with a role of its own in place of its type.

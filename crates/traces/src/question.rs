@@ -36,8 +36,9 @@ const REMINDERS: [&str; 29] = [
     "workspace_info",
 ];
 
-/// How a file of instructions begins that Codex puts into a message of the user.
-const INSTRUCTIONS: &str = "# AGENTS.md instructions";
+/// How texts begin that programs put into messages of the user: Codex a file of instructions, Gemini CLI what it is.
+const INSTRUCTIONS: [&str; 2] =
+    ["# AGENTS.md instructions", "This is the Gemini CLI. We are setting up the context"];
 
 /// The question in a message of the user, if it has one. Programs put reminders in angle brackets and files of
 /// instructions into such messages, alone or beside the question.
@@ -54,7 +55,7 @@ pub(crate) fn question(mut content: Content) -> Option<Content> {
 /// instructions.
 fn is_reminder(text: &str) -> bool {
     let mut rest = text.trim();
-    if rest.is_empty() || rest.starts_with(INSTRUCTIONS) {
+    if rest.is_empty() || INSTRUCTIONS.iter().any(|begin| rest.starts_with(begin)) {
         return !rest.is_empty();
     }
     while let Some(inner) = rest.strip_prefix('<') {

@@ -42,13 +42,19 @@ pub(super) const MESSAGES: Format = Format {
                     block.text("type").is_some_and(|kind| match kind {
                         "tool_use" | "server_tool_use" | "mcp_tool_use" => block.has("name"),
                         "tool_result" => block.has("tool_use_id"),
-                        kind => kind == "thinking",
+                        // Other dialects have thoughts, too, beside their own blocks.
+                        kind => kind == "thinking" && has_texts_alone(message),
                     })
                 })
         })
     },
     read,
 };
+
+fn has_texts_alone(message: &Json) -> bool {
+    let is_text = |block: &Json| block.says("type", "text") || block.says("type", "thinking");
+    message.list("content").iter().all(is_text)
+}
 
 fn is_reply(value: &Json) -> bool {
     // Items of the Responses API are messages, too, but not replies.

@@ -152,6 +152,7 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
                 id: call_id(message.member("tool_call_id")),
                 tool: message.text("name").map(str::to_owned),
                 result: Some(result),
+                is_error: message.text("error").is_some_and(|error| !error.is_empty()),
                 ..Outcome::default()
             });
         }
@@ -193,7 +194,7 @@ pub(super) fn call(call: &Json) -> TracedCall {
     }
     // Some programs have the name in the place of the function.
     if let Some(name) = call.text("function") {
-        let arguments = arguments(call.member("arguments"));
+        let arguments = arguments(call.first(&["arguments", "args"]));
         return TracedCall { id, tool: tool(None, name), arguments, ..TracedCall::default() };
     }
     TracedCall { id, ..function(call.member("function").unwrap_or(call)) }

@@ -83,7 +83,10 @@ fn content(message: &Json) -> Option<&Json> {
         Json::Array(items) => items.is_empty(),
         _ => false,
     };
-    let all = || CONTENTS.iter().filter_map(|key| message.member(key));
+    let parts = |value| {
+        if message.text("role").is_some() { Fields::member(value, "parts").unwrap_or(value) } else { value }
+    };
+    let all = || CONTENTS.iter().filter_map(|key| message.member(key)).map(parts);
     all().find(|value| !is_empty(value)).or_else(|| all().next())
 }
 

@@ -57,13 +57,13 @@ fn is_model_response(value: &Json) -> bool {
 
 /// An item, without what the Agents SDK puts around it.
 fn bare(item: &Json) -> &Json {
-    item.member("raw_item").unwrap_or(item)
+    item.first(&["raw_item", "rawItem"]).unwrap_or(item)
 }
 
 fn is_item(item: &Json) -> bool {
     let item = bare(item);
     let is_of_type = item.text("type").is_some_and(|kind| {
-        matches!(kind, "function_call" | "function_call_output" | "reasoning")
+        matches!(kind, "function_call" | "function_call_output" | "function_call_result" | "reasoning")
             || kind.ends_with("_call")
             || kind.ends_with("_call_output")
     });
@@ -161,6 +161,10 @@ fn stream(events: &[Json]) -> Conversation {
 /// Adds one item: a message, a call or a result.
 pub(super) fn item(conversation: &mut Conversation, item: &Json) {
     let item = bare(item);
+    // A whole reply among the items, as mini-swe-agent keeps them.
+    if is_reply(item) {
+        return reply(conversation, item);
+    }
     let kind = item.text("type").unwrap_or("message");
     match kind {
         "message" => message(conversation, item),
@@ -188,7 +192,7 @@ pub(super) fn item(conversation: &mut Conversation, item: &Json) {
                 }
             }
         }
-        _ if kind.ends_with("_output") => output(conversation, item),
+        _ if kind.ends_with("_output") || kind == "function_call_result" => output(conversation, item),
         _ if kind.ends_with("_call") => conversation.step(vec![hosted(kind, item)]),
         _ => conversation.note_named("an item of type", kind, "is left out"),
     }
@@ -221,7 +225,7 @@ fn call(kind: &str, item: &Json) -> TracedCall {
         }
         _ => (bare.to_owned(), item.first(&["action", "actions", "operation"]).map(without_nulls)),
     };
-    let id = call_id(item.first(&["call_id", "id"]));
+    let id = call_id(item.first(&["call_id", "callId", "id"]));
     TracedCall { id, tool, arguments, ..TracedCall::default() }
 }
 
@@ -232,7 +236,7 @@ fn named(namespace: Option<&str>, name: &str) -> String {
 
 /// The result of a call that the client ran.
 fn output(conversation: &mut Conversation, item: &Json) {
-    let id = call_id(item.first(&["call_id", "id"]));
+    let id = call_id(item.first(&["call_id", "callId", "id"]));
     let result = item.member("output").map(|output| match output {
         Json::Object(_) | Json::Array(_) => {
             let content = Content::from_json(output);

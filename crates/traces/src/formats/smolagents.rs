@@ -56,7 +56,11 @@ fn step(it: &mut Conversation, record: &Json) {
     it.reply(None);
     let mut answer = record.member("action_output").filter(|_| record.is("is_final_answer"));
     let mut count = 0;
-    for value in record.list("tool_calls") {
+    // A call that failed is only in what the model wrote.
+    let own = record.list("tool_calls");
+    let written = record.member("model_output_message").map(|message| message.list("tool_calls"));
+    let failed = written.filter(|_| own.is_empty() && record.has("error")).unwrap_or_default();
+    for value in own.iter().chain(failed) {
         match call(value) {
             Some(call) if call.tool == ANSWER => {
                 answer = answer.or_else(|| value.below(&["function", "arguments", "answer"]));

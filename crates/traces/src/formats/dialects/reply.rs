@@ -78,6 +78,9 @@ pub(in crate::formats) fn reply(conversation: &mut Conversation, value: &Json) -
             }
             true
         }
+        Json::Object(_) if value.member("message").is_some_and(|inner| role(inner).is_some()) => {
+            value.member("message").is_some_and(|inner| reply(conversation, inner))
+        }
         Json::Object(_) if role(value).is_some() || holds_calls(value) => {
             conversation.reply(None);
             message_of(conversation, value, Author::Model, None, false);

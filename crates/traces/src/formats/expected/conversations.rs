@@ -53,6 +53,11 @@ mod tests {
                 r#"[{"inputs": {"question": "Q?"}, "outputs": {"tool_calls": [{"name": "a", "args": {"x": 1}}]}}]"#,
                 None,
             ),
+            (r#"[{"question": "Q?", "expected": {"tool": "a", "args": {"x": 1}}}]"#, None),
+            (
+                r#"[{"input": "Q?", "expected_output": {"tool_calls": [{"name": "a", "args": {"x": 1}}]}}]"#,
+                None,
+            ),
             (
                 r#"{"query": "Q?", "response": "A.", "tool_calls": [{"type": "tool_call", "tool_call_id": "1", "name": "a", "arguments": {"x": 1}}]}"#,
                 Some("A."),

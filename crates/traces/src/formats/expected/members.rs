@@ -180,6 +180,9 @@ const TYPES: &[&str] = &["tasktype", "category", "type"];
 /// Names of the step that a row with one call belongs to.
 const STEPS: &[&str] = &["step", "stepid", "stepnumber", "turn"];
 
+/// Names of the server of a tool.
+const SERVERS: &[&str] = &["server", "servername", "mcpserver"];
+
 /// A member with calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallsMember<'j> {
@@ -369,6 +372,11 @@ pub(super) fn task_type(record: &Json) -> Option<String> {
 /// The task's image, as m3's own files name it.
 pub(super) fn image(record: &Json) -> Option<(String, Json)> {
     record.text("image").map(|image| ("image".to_owned(), Json::String(image.to_owned())))
+}
+
+/// The server of the one tool that a row names.
+pub(super) fn server(record: &Json) -> Option<&str> {
+    first(record, SERVERS).and_then(Json::as_str).map(str::trim)
 }
 
 /// The step that a row with one call belongs to.

@@ -53,8 +53,16 @@ fn is_record(value: &Json) -> bool {
 
 /// Members that hold what a task asks, what a model made of it, and what it should have made, as datasets of evaluation
 /// programs keep them apart.
-const APART: [&str; 6] =
-    ["expectations", "expected", "inputs", "outputs", "reference_outputs", "referenceOutputs"];
+const APART: [&str; 8] = [
+    "expectations",
+    "expected",
+    "expected_output",
+    "expectedOutput",
+    "inputs",
+    "outputs",
+    "reference_outputs",
+    "referenceOutputs",
+];
 
 /// A record with the members of those objects beside its own, if it has no calls of its own:
 /// `{"inputs": {"question": ..}, "expectations": {"expected_tool_calls": ..}}`.

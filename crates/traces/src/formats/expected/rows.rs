@@ -6,10 +6,11 @@ use m3_trajectory::json::Json;
 
 use super::calls::CallsReading;
 use super::members::{
-    CallsMember, Whose, answer, arguments, holds_whole_calls, image, is_empty, question, record_id, step,
-    task_type,
+    CallsMember, Whose, answer, arguments, holds_whole_calls, image, is_empty, question, record_id, server,
+    step, task_type,
 };
-use crate::arguments::arguments as read_arguments;
+use crate::arguments::{arguments as read_arguments, tool};
+use crate::content::Content;
 use crate::fields::members;
 use crate::formats::training::literal_in_text;
 use crate::input::{At, ReadError, Sink};
@@ -45,8 +46,9 @@ impl Rows {
                 trace.notes.add_named("the calls in the member", key, "are left out");
             }
         }
-        if let (Some(id), true) = (&trace.id, first.is_one) {
-            let id = id.clone();
+        // Rows of one task that has no id have the same question.
+        let question = || trace.question.as_ref().map(Content::text);
+        if let (Some(id), true) = (trace.id.clone().or_else(question), first.is_one) {
             self.join(id, (at, trace, step(record)));
             return Ok(());
         }
@@ -54,7 +56,7 @@ impl Rows {
         sink.trace(at.line, trace)
     }
 
-    /// Adds a row with one call to the task with its id.
+    /// Adds a row with one call to the task with its id, or with its question.
     fn join(&mut self, id: String, (at, trace, step): (At, Trace, Option<String>)) {
         let place = *self.places.entry(id).or_insert(self.open.len());
         let Some((_, known, last)) = self.open.get_mut(place) else {
@@ -76,7 +78,10 @@ impl Rows {
 
     /// Gives the tasks whose calls stood in rows of their own.
     pub(super) fn finish(self, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        self.open.into_iter().try_for_each(|(at, trace, _)| sink.trace(at.line, trace))
+        self.open.into_iter().try_for_each(|(at, mut trace, _)| {
+            trace.id = at.id(trace.id);
+            sink.trace(at.line, trace)
+        })
     }
 }
 
@@ -96,6 +101,12 @@ pub(super) fn trace_of(sink: &mut dyn Sink, at: At, record: &Json, member: Calls
     let beside = arguments(record, member.whose).filter(|beside| !is_empty(beside));
     let is_joined = beside.is_none_or(|beside| join(&mut reading, beside));
     let name = m3_support::text::shortened(member.key, 40);
+    if let (Some(server), true) = (server(record), member.is_one) {
+        let is_bare = |call: &&mut TracedCall| !call.tool.contains('/');
+        for call in reading.steps.iter_mut().flatten().filter(is_bare) {
+            call.tool = tool(Some(server), &call.tool);
+        }
+    }
     if reading.steps.is_empty() && reading.unread > 0 {
         sink.lost(at.line, &format!("no call was read of `{name}`; the record is left out"));
         return None;

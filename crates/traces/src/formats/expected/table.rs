@@ -69,7 +69,7 @@ pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink, rows: &mut Rows) -> R
                 names.len()
             );
             sink.lost(line, &message);
-        } else if cells.iter().any(|cell| !cell.is_empty()) {
+        } else if cells.iter().any(|cell| !cell.trim_matches(['-', ':']).is_empty()) {
             let cells = names.iter().cloned().zip(cells.into_iter().map(Json::String));
             rows.add(sink, At { index: Some(number), line }, &Json::Object(cells.collect()))?;
         }

@@ -7,7 +7,7 @@ use m3_trajectory::json::{Json, parse};
 use super::super::Format;
 use super::{call, model, restore_inputs};
 use crate::arguments::call_id;
-use crate::content::{Content, string};
+use crate::content::{Content, object, string};
 use crate::conversation::Conversation;
 use crate::fields::{Fields, number};
 use crate::head::messages;
@@ -20,16 +20,22 @@ use crate::usage::Usage;
 pub(in super::super) const RESULT: Format = Format {
     name: "vercel-ai-result",
     title: "Vercel AI SDK: results of generateText and streamText",
-    recognizes: |head| head.any(is_result),
+    recognizes: |head| head.any(|value| is_result(value) || is_lone_step(value)),
     read,
 };
 
+fn is_step(step: &Json) -> bool {
+    step.has("toolCalls")
+        || step.has("toolResults")
+        || step.has("finishReason") && step.list("content").iter().any(|part| part.has("type"))
+}
+
+/// Whether a record is a step that stands alone, as callbacks give it.
+fn is_lone_step(value: &Json) -> bool {
+    is_step(value) && value.first(&["stepNumber", "stepType"]).is_some()
+}
+
 fn is_result(value: &Json) -> bool {
-    let is_step = |step: &Json| {
-        step.has("toolCalls")
-            || step.has("toolResults")
-            || step.has("finishReason") && step.list("content").iter().any(|part| part.has("type"))
-    };
     value.list("steps").iter().any(is_step) || response(value).iter().any(model::is_message)
 }
 
@@ -40,6 +46,10 @@ fn response(value: &Json) -> &[Json] {
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    if input.head.any(is_lone_step) {
+        let steps = object([("steps", Json::Array(input.list(sink)?))]);
+        return sink.trace(None, result(&steps, At::default()).finish());
+    }
     input.records(sink, |sink, at, value| sink.trace(at.line, result(value, at).finish()))
 }
 

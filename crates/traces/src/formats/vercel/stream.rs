@@ -67,24 +67,30 @@ struct Stream {
 impl Stream {
     fn chunk(&mut self, chunk: &Json) {
         let text = |key: &str| chunk.text(key).unwrap_or_default();
+        // The ids and pieces of `fullStream` have other names than those of a UI's stream.
+        let either = |keys: &[&str]| chunk.first(keys).and_then(Json::as_str).unwrap_or_default();
+        let call_id = || either(&["toolCallId", "id"]);
         match text("type") {
             "start-step" | "finish-step" => self.end_step(),
             "text-start" => self.conversation.reply(None),
-            "text-delta" => self.conversation.say(text("delta")),
-            "tool-input-start" => self.begin(text("toolCallId"), text("toolName")),
+            "text-delta" => self.conversation.say(either(&["delta", "text"])),
+            "tool-input-start" => self.begin(call_id(), text("toolName")),
             "tool-input-delta" => {
-                let place = self.places.get(text("toolCallId"));
+                let place = self.places.get(call_id());
                 if let Some((.., written)) = place.and_then(|place| self.open.get_mut(place)) {
-                    written.push_str(text("inputTextDelta"));
+                    written.push_str(either(&["inputTextDelta", "delta"]));
                 }
             }
-            "tool-input-available" => self.call(chunk),
+            "tool-input-available" | "tool-call" => self.call(chunk),
             "tool-input-error" => {
                 self.call(chunk);
                 self.outcome(chunk, chunk.member("errorText").cloned(), true);
             }
             "tool-output-error" => self.outcome(chunk, chunk.member("errorText").cloned(), true),
-            "tool-output-available" => self.outcome(chunk, chunk.get("output").cloned(), false),
+            "tool-error" => self.outcome(chunk, chunk.member("error").cloned(), true),
+            "tool-output-available" | "tool-result" => {
+                self.outcome(chunk, chunk.get("output").cloned(), false)
+            }
             "tool-output-denied" => self.outcome(chunk, None, false),
             "start" | "finish" | "message-metadata" => {
                 let metadata = chunk.member("messageMetadata");
@@ -95,6 +101,7 @@ impl Stream {
             "abort" => self.conversation.note("the stream was aborted"),
             "error" => self.conversation.note("the stream tells of an error"),
             "text-end"
+            | "tool-input-end"
             | "reasoning-start"
             | "reasoning-delta"
             | "reasoning-end"
