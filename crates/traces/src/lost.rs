@@ -6,6 +6,7 @@ use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 
 use crate::call_shapes::{count_signs, named_like_calls, written_calls};
+use crate::label::Label;
 use crate::sink::{At, ReadError, Sink, TakingSink};
 use crate::trace::{Trace, TraceKind, TracedCall};
 
@@ -64,6 +65,10 @@ pub(crate) fn checked(
         return Ok(());
     }
     note_unread(record, &mut held);
+    // Of several trajectories, nothing says whose success it is.
+    if let [(_, trace)] = &mut held[..] {
+        trace.label = trace.label.take().or_else(|| Label::find(record));
+    }
     held.into_iter().try_for_each(|(line, trace)| sink.trace(line, trace))
 }
 

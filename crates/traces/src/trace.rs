@@ -8,6 +8,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::{Call, Step, Task, Trajectory};
 
 use crate::content::{Content, Media, object, string};
+use crate::label::Label;
 use crate::usage::Usage;
 
 /// The schema of the record of a trajectory's origin, its member `import`.
@@ -48,6 +49,8 @@ pub struct Trace {
     pub kind: TraceKind,
     /// The calls that should be made instead, where a file has both.
     pub reference: Option<Box<Trace>>,
+    /// What the file says of success.
+    pub label: Option<Label>,
 }
 
 /// The kind of a trace: a prediction, a reference or a task.
@@ -209,6 +212,7 @@ impl Trace {
         members.extend(self.id.as_deref().map(|id| ("id".to_owned(), string(id))));
         members.extend(self.origin.iter().map(|(key, id)| ((*key).to_owned(), string(id))));
         members.extend(self.run.map(|run| ("run".to_owned(), run.to_json())));
+        members.extend(self.label.as_ref().map(|label| ("label".to_owned(), label.to_json())));
         members.push(("notes".to_owned(), self.notes.to_json()));
         Json::Object(members)
     }

@@ -53,6 +53,20 @@ struct JsonRow {
     broken: Option<Cell>,
     #[serde(default)]
     infra_error: Option<Cell>,
+    /// The record of a trajectory that was imported, which has what its file said of success.
+    #[serde(default)]
+    import: Option<ImportRecord>,
+}
+
+#[derive(Deserialize)]
+struct ImportRecord {
+    label: Option<ImportedLabel>,
+}
+
+#[derive(Deserialize)]
+struct ImportedLabel {
+    pass: Option<bool>,
+    score: Option<f64>,
 }
 
 /// The value of a row in one column.
@@ -94,11 +108,14 @@ impl JsonRow {
         };
         let (pass, success) = (verdict(self.pass)?, verdict(self.success)?);
         let is_broken = verdict(self.broken)?.unwrap_or(false) || verdict(self.infra_error)?.unwrap_or(false);
+        let imported = self.import.as_ref().and_then(|import| import.label.as_ref());
+        // A file that said nothing of a trajectory does not say that it failed.
+        let is_broken = is_broken || self.import.is_some() && imported.is_none();
         Ok(LabelRow {
             run: self.run.map(Cell::text).unwrap_or_default(),
             person: self.person.unwrap_or_default(),
-            pass: pass.or(success),
-            score: self.score,
+            pass: pass.or(success).or(imported.and_then(|label| label.pass)),
+            score: self.score.or(imported.and_then(|label| label.score)),
             measure: self.measure.filter(|measure| !measure.is_empty()),
             is_broken,
             id,
@@ -170,6 +187,7 @@ fn of_csv(bytes: &[u8]) -> Result<Vec<Result<LabelRow, String>>, String> {
             measure: cell(measure),
             broken: cell(broken).map(Cell::Word),
             infra_error: None,
+            import: None,
         };
         row.read()
     };

@@ -160,8 +160,11 @@ impl PeopleLabels {
 
     /// Adds a label, if it says something.
     fn add(&mut self, row: LabelRow) -> Result<(), String> {
-        let LabelRow { id, person, pass, score, measure, .. } = row;
+        let LabelRow { id, person, pass, score, measure, is_broken, .. } = row;
         let shown = shortened(&id, 100);
+        if is_broken && pass.is_none() && score.is_none() {
+            return Ok(());
+        }
         if pass.is_none() && score.is_none() {
             return Err(format!("`{shown}` has neither `pass` nor `score`"));
         }

@@ -75,7 +75,8 @@ fn author(message: &Json) -> Author {
 }
 
 /// Members with the content of a message. An empty one does not hide the next.
-const CONTENTS: [&str; 8] = ["content", "contents", "parts", "text", "message", "value", "blocks", "items"];
+const CONTENTS: [&str; 9] =
+    ["content", "contents", "parts", "text", "message", "value", "blocks", "items", "Items"];
 
 fn content(message: &Json) -> Option<&Json> {
     let is_empty = |value: &Json| match value {

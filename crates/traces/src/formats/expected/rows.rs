@@ -14,6 +14,7 @@ use crate::content::Content;
 use crate::fields::members;
 use crate::formats::training::literal_in_text;
 use crate::input::{At, ReadError, Sink};
+use crate::label::Label;
 use crate::trace::{Trace, TraceKind, TracedCall};
 
 /// The rows of a file.
@@ -41,6 +42,7 @@ impl Rows {
             let Some(reference) = trace_of(sink, at, record, *expected) else { return Ok(()) };
             trace.reference = Some(Box::new(reference));
         }
+        trace.label = made.and_then(|_| Label::find(record));
         for (key, value) in members(record) {
             if holds_whole_calls(value) && !all.iter().any(|member| member.key == key) {
                 trace.notes.add_named("the calls in the member", key, "are left out");
