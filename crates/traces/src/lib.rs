@@ -43,6 +43,7 @@ mod scan;
 mod sink;
 mod sink_buffer;
 mod spans;
+mod table;
 #[cfg(test)]
 mod testing;
 mod time;
