@@ -1,52 +1,31 @@
-//! Values that stand one after another, which are read as lines, and records whose trace stands in a member: `{"custom_id": .., "response": {"body": ..}}`, `{"data": [..]}`. Only files that
-//! no format recognizes as they are are looked into.
+//! Records around a trace, in files that no format recognizes as they are: values that stand one after another, the rows of
+//! a table, requests with their replies in the writing of a gateway, and members such as those of
+//! `{"custom_id": .., "response": {"body": ..}}` or `{"data": [..]}`.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{BufWriter, Write as _};
 
 use m3_trajectory::json::{Json, Keys};
 
-use crate::call_shapes::named_like_calls;
+use crate::call_shapes::{named_like_calls, plain};
 use crate::fields::{Fields, id, members};
 use crate::formats::{Format, TEXTS};
 use crate::head::{Head, Shape, is_report};
 use crate::input::{Input, ReadError, Sink};
-use crate::lost::leave_out;
-use crate::sink::TakingSink;
+use crate::logs::as_exchange;
+use crate::lost::{has_calls, leave_out};
+use crate::sink::{At, TakingSink};
+use crate::spans::is_page;
+use crate::table;
 use crate::trace::Trace;
+use crate::values::opened;
 
-/// Members that hold the trace of a record, or a list of records. Others may hold a part of a trace alone, such as a step.
-const HOLDERS: [&str; 29] = [
-    "body",
-    "chat",
-    "completion",
-    "completions",
-    "conversation",
-    "conversations",
-    "data",
-    "entries",
-    "item",
-    "items",
-    "message",
-    "output",
-    "payload",
-    "record",
-    "records",
-    "response",
-    "responses",
-    "result",
-    "results",
-    "rows",
-    "sample",
-    "samples",
-    "session",
-    "sessions",
-    "simulations",
-    "trace",
-    "outputs",
-    "spans",
-    "user_input",
-];
+/// The plain names of members that hold the trace of a record, or a list of records. Others may hold a part of a trace alone,
+/// such as a step.
+const HOLDERS: &str = "allmessages body calls chat completion completions content conversation conversations data entries events \
+    item items message messages output outputs payload record records response responses result results rollouts row rows \
+    sample samples session sessions simulations spans trace trajectory trials userinput";
 
 /// The most records that tell the format.
 const RECORDS: usize = 10;
@@ -57,73 +36,125 @@ const DEPTH: usize = 3;
 /// Members with the id that the program gave to a record; it is surer than one within the trace.
 const IDS: [&str; 2] = ["custom_id", "key"];
 
+/// What stands between a record and its trace.
+#[derive(Debug, Clone)]
+enum Step {
+    /// A member, whose value may be a text of JSON.
+    Member(String),
+    /// The members of a request and its reply.
+    Exchange,
+    /// A data frame with the records.
+    Frame,
+}
+
+impl Step {
+    /// The steps that a value allows, the surest first.
+    fn all(value: &Json) -> impl Iterator<Item = Self> {
+        let is_holder = |(key, inner): &&(String, Json)| {
+            let has_objects = match inner {
+                Json::Object(_) => true,
+                Json::Array(items) => items.iter().any(|item| matches!(item, Json::Object(_))),
+                Json::String(text) => text.trim_start().starts_with(['{', '[']),
+                _ => false,
+            };
+            has_objects && HOLDERS.split(' ').any(|name| name == plain(key))
+        };
+        let members = members(value).iter().filter(is_holder).map(|(key, _)| Self::Member(key.clone()));
+        [Self::Exchange, Self::Frame].into_iter().chain(members)
+    }
+
+    /// What a value, or each item of a list, has behind this step.
+    fn apply<'j>(&'j self, value: &'j Json) -> impl Iterator<Item = Cow<'j, Json>> {
+        items(value).iter().flat_map(|value| match self {
+            Self::Member(key) => value.member(key).map(opened).into_iter().collect(),
+            Self::Exchange => as_exchange(value).map(Cow::Owned).into_iter().collect(),
+            Self::Frame => {
+                table::frame(value).unwrap_or_default().into_iter().map(Cow::Owned).collect::<Vec<_>>()
+            }
+        })
+    }
+}
+
+fn items(value: &Json) -> &[Json] {
+    match value {
+        Json::Array(items) => items,
+        one => std::slice::from_ref(one),
+    }
+}
+
 /// Where the trace of each record stands.
 #[derive(Debug, Clone)]
 pub(crate) struct Envelope {
-    /// The names of the members on the way to it.
-    path: Vec<String>,
+    /// The arrangement of the records, if it is not that of the file.
+    shape: Option<Shape>,
+    /// The steps on the way to a trace.
+    steps: Vec<Step>,
 }
 
 impl Envelope {
     /// The envelope of a file and the format within, the outermost member first.
     pub(crate) fn find(head: &Head, formats: &[&'static Format]) -> Option<(Self, &'static Format)> {
-        if head.shape == Shape::Values {
-            let lines = Head { shape: Shape::Lines, ..head.clone() };
-            let plain = Self { path: Vec::new() };
-            let format = plain.format(&lines, formats).map(|format| (plain, format));
-            return format.or_else(|| Self::find(&lines, formats));
-        }
-        let first = head.records().find(|record| matches!(record, Json::Object(_)))?;
-        if !head.is_json() || is_report(first) {
-            return None;
-        }
-        let mut queue = VecDeque::from([(Vec::new(), first)]);
-        while let Some((path, value)) = queue.pop_front() {
-            // Of a list of records, the first tells where the trace stands.
-            let value = value.items().first().unwrap_or(value);
-            for (key, inner) in members(value) {
-                let has_objects = match inner {
-                    Json::Object(_) => true,
-                    Json::Array(items) => items.iter().any(|item| matches!(item, Json::Object(_))),
-                    _ => false,
-                };
-                if !has_objects || !HOLDERS.contains(&key.as_str()) {
-                    continue;
-                }
-                let path: Vec<String> = path.iter().chain([key]).cloned().collect();
-                let envelope = Self { path };
-                if let Some(format) = envelope.format(head, formats) {
-                    return Some((envelope, format));
-                }
-                if envelope.path.len() < DEPTH {
-                    queue.push_back((envelope.path, inner));
-                }
+        let (shape, values) = match head.shape {
+            Shape::Document | Shape::Lines => (None, head.records().take(RECORDS).cloned().collect()),
+            Shape::Values => (Some(Shape::Values), head.values.clone()),
+            Shape::Text => match head.values_below_text() {
+                // The output of a program may begin before its first span.
+                spans if spans.first().is_some_and(is_page) => (Some(Shape::Values), spans),
+                _ => (Some(Shape::Text), table::first_records(&head.text, RECORDS)),
+            },
+            Shape::Zip | Shape::Events => return None,
+        };
+        let mut queue = VecDeque::from([(Self { shape, steps: Vec::new() }, values)]);
+        while let Some((envelope, values)) = queue.pop_front() {
+            let (is_outer, is_shaped) = (envelope.steps.is_empty(), envelope.shape.is_some());
+            if (!is_outer || is_shaped)
+                && let Some(format) = format(&values, head.is_whole, formats)
+            {
+                return Some((envelope, format));
+            }
+            // The first record tells where the trace stands.
+            let first = values.iter().flat_map(items).find(|record| matches!(record, Json::Object(_)));
+            let Some(first) = first.filter(|first| !is_outer || !is_report(first)) else { continue };
+            let is_last = envelope.steps.len() == DEPTH || envelope.is_log();
+            for step in Step::all(first).take_while(|_| !is_last) {
+                let inner = values.iter().flat_map(|value| step.apply(value)).take(RECORDS);
+                let inner = inner.map(Cow::into_owned).collect();
+                let steps = envelope.steps.iter().cloned().chain([step]).collect();
+                queue.push_back((Self { steps, ..envelope.clone() }, inner));
             }
         }
         None
     }
 
-    /// The format of what the records have at this place. Texts alone are no sign: many files hold prompts.
-    fn format(&self, head: &Head, formats: &[&'static Format]) -> Option<&'static Format> {
-        let records = head.records().take(RECORDS);
-        let values: Vec<Json> =
-            records.flat_map(|record| self.inner(record)).take(RECORDS).cloned().collect();
-        let shape = if values.len() == 1 { Shape::Document } else { Shape::Lines };
-        let inner = Head { shape, values, text: String::new(), is_whole: head.is_whole };
-        let format = formats.iter().copied().find(|format| (format.recognizes)(&inner))?;
-        let is_sure =
-            format.name != TEXTS || inner.values.iter().any(|value| !named_like_calls(value).is_empty());
-        is_sure.then_some(format)
+    fn is_log(&self) -> bool {
+        matches!(self.steps.last(), Some(Step::Exchange))
     }
 
-    /// What stands at this place: several values if there is a list on the way.
-    fn inner<'j>(&self, record: &'j Json) -> Vec<&'j Json> {
-        self.path.iter().fold(vec![record], |values, key| {
-            let items = |value: &'j Json| match value {
-                Json::Array(items) => items.as_slice(),
-                one => std::slice::from_ref(one),
-            };
-            values.into_iter().flat_map(items).filter_map(|value| value.member(key)).collect()
+    /// The names of the members on the way to a trace.
+    fn name(&self) -> String {
+        let names = self.steps.iter().filter_map(|step| match step {
+            Step::Member(name) => Some(name.as_str()),
+            _ => None,
+        });
+        names.collect::<Vec<_>>().join(".")
+    }
+
+    /// Calls `each` with every record of a file.
+    fn records(
+        &self,
+        input: &Input<'_>,
+        sink: &mut dyn Sink,
+        mut each: impl FnMut(&mut dyn Sink, Option<u64>, &Json) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let shape = self.shape.unwrap_or(input.head.shape);
+        if shape == Shape::Text {
+            return table::each_row(input.source, sink, |sink, At { line, .. }, row| {
+                each(sink, line, &table::record(row))
+            });
+        }
+        let head = Head { shape, ..input.head.clone() };
+        Input::new(input.source, &head).values(sink, |sink, record| {
+            items(&record.value).iter().try_for_each(|item| each(sink, record.line, item))
         })
     }
 
@@ -138,27 +169,35 @@ impl Envelope {
         let failed = |cause| ReadError::from(source.spool_error(cause));
         let mut file = BufWriter::new(source.temporary_file()?);
         let mut lines = 0;
-        let name = self.path.join(".");
-        input.values(sink, |sink, record| {
-            let items = match &record.value {
-                Json::Array(items) => items.as_slice(),
-                one => std::slice::from_ref(one),
-            };
-            for item in items {
-                let all = self.inner(item);
-                if all.is_empty() {
-                    leave_out(sink, record.line, item, &format!("a record without `{name}` is left out"));
-                }
-                // What is said of a line is said of the file's own.
-                while record.line.is_some_and(|line| lines + 1 < line) {
-                    writeln!(file).map_err(failed)?;
-                    lines += 1;
-                }
-                for inner in all {
-                    let text = with_id(inner, item).to_text(Keys::AsRead);
-                    writeln!(file, "{text}").map_err(failed)?;
-                    lines += 1;
-                }
+        let name = self.name();
+        let is_log = self.is_log();
+        let missing = match &*name {
+            _ if is_log => "a record without a request and a reply of this dialect is left out".to_owned(),
+            name => format!("a record without `{name}` is left out"),
+        };
+        self.records(input, sink, |sink, line, item| {
+            let mut all = vec![Cow::Borrowed(item)];
+            for step in &self.steps {
+                all = all
+                    .iter()
+                    .flat_map(|value| step.apply(value))
+                    .map(|it| Cow::Owned(it.into_owned()))
+                    .collect();
+            }
+            // A log may have replies of several dialects.
+            let is_known = |value: &Json| (format.recognizes)(&Head::from_values(vec![value.clone()], true));
+            all.retain(|inner| !is_log || is_known(inner));
+            if all.is_empty() {
+                leave_out(sink, line, item, &missing);
+            }
+            // A message about a line is one about the line of the file.
+            while line.is_some_and(|line| lines + 1 < line) {
+                writeln!(file).map_err(failed)?;
+                lines += 1;
+            }
+            for inner in all {
+                writeln!(file, "{}", with_id(&inner, item).to_text(Keys::AsRead)).map_err(failed)?;
+                lines += 1;
             }
             Ok(())
         })?;
@@ -166,18 +205,32 @@ impl Envelope {
         let source = source.converted_to(file)?;
         let head = Head::read(&source)?;
         let inner = Input::new(&source, &head);
+        let mut is_read = false;
         let note = |sink: &mut dyn Sink, line, mut trace: Trace| {
+            is_read |= has_calls(&trace);
             if !name.is_empty() {
                 trace.notes.add_named("read from the member", &name, "of a record");
             }
             sink.trace(line, trace)
         };
         (format.read)(&inner, &mut TakingSink::new(sink, note))?;
+        // Nobody else finds the calls in the cells of a table.
+        if !is_read && self.shape == Some(Shape::Text) {
+            inner.refuse_lost_calls()?;
+        }
         if inner.is_checked() {
             input.set_checked();
         }
         Ok(())
     }
+}
+
+/// The format of these values. Texts alone are no sign: many files hold prompts.
+fn format(values: &[Json], is_whole: bool, formats: &[&'static Format]) -> Option<&'static Format> {
+    let head = Head::from_values(values.to_vec(), is_whole);
+    let format = formats.iter().copied().find(|format| (format.recognizes)(&head))?;
+    let is_sure = format.name != TEXTS || values.iter().any(|value| !named_like_calls(value).is_empty());
+    is_sure.then_some(format)
 }
 
 /// A trace with the id that its record has, if that is surer.
@@ -187,3 +240,6 @@ fn with_id(inner: &Json, record: &Json) -> Json {
     let others = all.iter().filter(|(key, _)| key != "id").cloned();
     Json::Object([("id".to_owned(), Json::String(id))].into_iter().chain(others).collect())
 }
+
+#[cfg(test)]
+mod tests;

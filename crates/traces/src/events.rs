@@ -2,23 +2,21 @@
 
 use m3_trajectory::json::{Json, parse};
 
+use crate::head::Shape;
 use crate::input::{Input, LONGEST, ReadError, Sink};
 use crate::lines::each_line;
 
-/// A server-sent event.
-#[derive(Debug)]
-pub(crate) struct Event {
-    /// The data of the event.
-    pub(crate) data: Json,
-}
-
-/// All events whose data are JSON: a stream also has comments, and ends with `[DONE]`.
-pub(crate) fn events(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Vec<Event>, ReadError> {
+/// The data of all events that are JSON: a stream also has comments, and ends with `[DONE]`. Of a file that is JSON, its
+/// records.
+pub(crate) fn events(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Vec<Json>, ReadError> {
+    if input.head.shape != Shape::Events {
+        return input.list(sink);
+    }
     let mut events = Vec::new();
     each_line::<ReadError>(input.source, LONGEST, |number, line| {
         let Some(data) = line.strip_prefix(b"data:").map(<[u8]>::trim_ascii) else { return Ok(()) };
         match parse(data) {
-            Ok((data, _)) => events.push(Event { data }),
+            Ok((data, _)) => events.push(data),
             Err(_) if data == b"[DONE]" => {}
             Err(error) => {
                 sink.warn(Some(number), &format!("an event whose data are no JSON: {}", error.message));

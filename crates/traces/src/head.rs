@@ -101,12 +101,26 @@ impl Head {
         Self { shape, values, text, is_whole }
     }
 
+    /// The beginning of a file with these values, for the formats to recognize.
+    pub(crate) fn from_values(values: Vec<Json>, is_whole: bool) -> Self {
+        let shape = if values.len() == 1 { Shape::Document } else { Shape::Lines };
+        Self { shape, values, text: String::new(), is_whole }
+    }
+
     /// The items that are whole: if the file goes on, the last item may be cut.
     pub(crate) fn whole<'j>(&self, items: &'j [Json]) -> &'j [Json] {
         match items.split_last() {
             Some((_, before)) if !self.is_whole && !before.is_empty() => before,
             _ => items,
         }
+    }
+
+    /// The values one after another that begin on a line of their own, below lines of text.
+    pub(crate) fn values_below_text(&self) -> Vec<Json> {
+        let begin = self.text.find("\n{").or_else(|| self.text.find("\n["));
+        begin
+            .and_then(|begin| self.text.get(begin..))
+            .map_or_else(Vec::new, |text| first_values(text.as_bytes()))
     }
 
     /// Whether the file is one JSON value, or has a JSON value on every line.

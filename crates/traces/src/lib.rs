@@ -44,6 +44,7 @@ mod scan;
 mod sink;
 mod sink_buffer;
 mod spans;
+mod table;
 #[cfg(test)]
 mod testing;
 mod time;

@@ -6,10 +6,24 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use m3_trajectory::json::Json;
 
+use crate::call_shapes::pick;
+use crate::content::object;
 use crate::conversation::Conversation;
-use crate::fields::Fields;
+use crate::fields::{Fields, role};
 use crate::groups::grouped;
+use crate::head::messages;
 use crate::input::{Input, ReadError, Sink};
+use crate::values::{opened, value};
+
+/// Members that hold a request and its reply, and members of these that hold the bodies, by their plain names.
+const PAIRS: [[&str; 2]; 5] = [
+    ["request", "response"],
+    ["requestbody", "responsebody"],
+    ["messages", "response"],
+    ["input", "output"],
+    ["inputs", "outputs"],
+];
+const BODIES: [&str; 3] = ["body", "inputbodyjson", "outputbodyjson"];
 
 /// A request and its reply.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +35,36 @@ pub(crate) struct Exchange<'j> {
 /// Whether a value is a request with its reply.
 pub(crate) fn is_exchange(value: &Json) -> bool {
     value.has("request") && value.has("response")
+}
+
+/// A record of a gateway's log as a request with its reply.
+pub(crate) fn as_exchange(record: &Json) -> Option<Json> {
+    PAIRS.iter().find_map(|[request, response]| {
+        let (mut request, mut response) = (body(pick(record, &[request])?), body(pick(record, &[response])?));
+        if matches!(request, Json::Array(_)) {
+            request = object([("messages", request)]);
+        }
+        let history = messages(&request).unwrap_or_default();
+        if !matches!(history, [Json::Object(_), ..]) && request.text("input").is_none() {
+            return None;
+        }
+        // A reply of several messages is no stream of events; the state of a graph repeats those of the request.
+        let reply = response.member("messages").unwrap_or(&response).items();
+        if reply.first().and_then(role).is_some() {
+            let added = reply.strip_prefix(history).filter(|added| !added.is_empty()).unwrap_or(reply);
+            response = object([("output", Json::Array(added.to_vec()))]);
+        }
+        Some(object([("request", request), ("response", response)]))
+    })
+}
+
+/// The body of a request or a reply, which may be a text of JSON, or of events as they were streamed.
+fn body(holder: &Json) -> Json {
+    let holder = opened(holder);
+    let body = pick(&holder, &BODIES).map_or(holder.clone(), opened);
+    let data = body.as_str().unwrap_or_default().lines().filter_map(|line| line.strip_prefix("data:"));
+    let events: Vec<Json> = data.filter_map(|data| value(data.trim().as_bytes()).ok()).collect();
+    if events.is_empty() { body.into_owned() } else { Json::Array(events) }
 }
 
 /// The exchanges among values.

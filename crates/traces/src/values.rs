@@ -1,5 +1,7 @@
 //! Values of JSON that memory can hold: a hostile text has more of them than its length tells.
 
+use std::borrow::Cow;
+
 use m3_trajectory::Source;
 use m3_trajectory::json::{Json, SyntaxError, parse};
 
@@ -17,6 +19,13 @@ pub(crate) fn value(text: &[u8]) -> Result<Json, SyntaxError> {
         return Err(SyntaxError { offset: 0, message });
     }
     parse(text).map(|(value, _)| value)
+}
+
+/// The object or the list that a text of JSON holds; any other value stays as it is.
+pub(crate) fn opened(json: &Json) -> Cow<'_, Json> {
+    let text = json.as_str().filter(|text| text.trim_start().starts_with(['{', '[']));
+    let parsed = text.and_then(|text| value(text.as_bytes()).ok());
+    parsed.map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
 /// Calls `each` with each of the values that stand one after another, and the line on which it begins; with the reason if

@@ -592,6 +592,36 @@ fn spans() {
             ],
         ),
         (
+            "Rows with the ids of Opik and of Langfuse",
+            [
+                (
+                    "observations",
+                    &[1],
+                    r#"[{"id": "1", "trace_id": "t", "parent_span_id": null, "type": "tool", "name": "f", "start_time": "2026-01-01T00:00:00Z", "input": {}}]"#,
+                ),
+                (
+                    "langfuse",
+                    &[1],
+                    r#"[{"id": "1", "trace_id": "t", "parent_observation_id": null, "type": "TOOL", "name": "f", "start_time": "2026-01-01T00:00:00Z", "input": {}}]"#,
+                ),
+            ],
+        ),
+        (
+            "A table with conversations in its cells, and a frame of them; texts alone are no sign",
+            [
+                (
+                    "openai-chat-messages",
+                    &[1],
+                    "task,messages\nt,\"[{\"\"role\"\": \"\"assistant\"\", \"\"tool_calls\"\": [{\"\"id\"\": \"\"1\"\", \"\"function\"\": {\"\"name\"\": \"\"f\"\", \"\"arguments\"\": \"\"{}\"\"}}]}]\"\n",
+                ),
+                (
+                    "none",
+                    &[],
+                    "task,messages\nt,\"[{\"\"role\"\": \"\"user\"\", \"\"content\"\": \"\"hi\"\"}]\"\n",
+                ),
+            ],
+        ),
+        (
             "Pages of spans: of MLflow in an object `data`, of Jaeger in a list",
             [
                 (

@@ -427,6 +427,13 @@ fn spans() {
         ],
     );
     check(
+        "observations",
+        &[
+            r#"[{"id": "1", "trace_id": "t", "parent_span_id": null, "type": "tool", "name": "f", "start_time": "2026-01-01T00:00:00Z", "input": {}, "metadata": {"x": "KEY"}, "created_by": "KEY"}]"#,
+            r#"{"events": [{"span_id": "1", "root_span_id": "t", "input": {}, "metrics": {"start": 1.5}, "context": {"x": "KEY"}, "span_attributes": {"name": "f", "type": "tool"}}]}"#,
+        ],
+    );
+    check(
         "mlflow",
         &[
             &texts(&[

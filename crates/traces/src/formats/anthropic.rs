@@ -10,7 +10,7 @@ use crate::content::{Content, object, string};
 use crate::conversation::Conversation;
 use crate::events::events;
 use crate::export::restore;
-use crate::fields::Fields;
+use crate::fields::{Fields, count, members};
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
@@ -25,7 +25,9 @@ pub(super) const REPLIES: Format = Format {
     recognizes: |head| match head.shape {
         Shape::Events => head.values.iter().any(|event| event.says("type", "message_start")),
         _ => head.any(|value| {
-            is_reply(value) || is_exchange(value) && value.member("response").is_some_and(is_reply)
+            is_reply(value)
+                || is_start(value)
+                || is_exchange(value) && value.member("response").is_some_and(is_reply)
         }),
     },
     read,
@@ -59,12 +61,24 @@ fn has_texts_alone(message: &Json) -> bool {
 fn is_reply(value: &Json) -> bool {
     // Items of the Responses API are messages, too, but not replies.
     value.says("type", "message") && (value.get("stop_reason").is_some() || value.has("usage"))
+        || value.items().first().is_some_and(is_start)
+}
+
+/// Whether a value is the first event of a streamed reply.
+fn is_start(value: &Json) -> bool {
+    matches!(event_kind(value), Some("message_start" | "messageStart"))
+}
+
+/// The kind of a streamed event: its type, or the name of its only member as in Bedrock's Converse.
+fn event_kind(event: &Json) -> Option<&str> {
+    event.text("type").or_else(|| Some(&*members(event).first()?.0))
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    if input.head.shape == Shape::Events {
-        let events: Vec<Json> = events(input, sink)?.into_iter().map(|event| event.data).collect();
-        return sink.trace(None, stream(&events).finish());
+    if input.head.shape == Shape::Events || input.head.any(is_start) {
+        let mut conversation = Conversation::default();
+        add_stream(&mut conversation, &events(input, sink)?);
+        return sink.trace(None, conversation.finish());
     }
     if input.head.any(is_exchange) {
         return each_chain(input, sink, |request| request.list("messages"), logged);
@@ -112,6 +126,9 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
 
 /// Adds a whole reply. It continues an assistant's message before it, which was prefilled or paused.
 pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
+    if let Json::Array(events) = response {
+        return add_stream(conversation, events);
+    }
     if let Some(model) = response.text("model") {
         conversation.model = Some(model.to_owned());
     }
@@ -209,45 +226,57 @@ pub(super) fn result(block: &Json) -> Outcome {
     }
 }
 
-/// Puts the replies of a stream together.
-fn stream(events: &[Json]) -> Conversation {
-    let mut conversation = Conversation::default();
+/// Adds the replies of a stream, in the events of Anthropic or of Bedrock's Converse, whose body is their only member.
+fn add_stream(conversation: &mut Conversation, events: &[Json]) {
     let mut blocks: BTreeMap<u64, (Json, String)> = BTreeMap::new();
     let mut usage = Usage::default();
     for event in events {
-        let at = event.count("index").unwrap_or_default();
-        match event.text("type") {
-            Some("message_start") => {
-                finish(&mut conversation, &mut blocks, usage);
+        let kind = event_kind(event).unwrap_or_default();
+        let event = if event.has("type") { event } else { event.member(kind).unwrap_or(event) };
+        let at = event.first(&["index", "contentBlockIndex"]).and_then(count).unwrap_or_default();
+        match kind {
+            "message_start" | "messageStart" => {
+                finish(conversation, &mut blocks, std::mem::take(&mut usage));
                 conversation.end_reply();
-                let message = event.member("message");
-                usage =
-                    message.and_then(|it| it.member("usage")).map(Usage::of_anthropic).unwrap_or_default();
-                conversation.model = message.and_then(|it| it.text("model")).map(str::to_owned);
+                let Some(message) = event.member("message") else { continue };
+                usage = message.member("usage").map(Usage::of_anthropic).unwrap_or_default();
+                conversation.model = message.text("model").map(str::to_owned);
             }
-            Some("content_block_start") => {
-                blocks.insert(
-                    at,
-                    (event.member("content_block").cloned().unwrap_or(Json::Null), String::new()),
-                );
+            "content_block_start" | "contentBlockStart" => {
+                let block = event.member("content_block").cloned();
+                blocks.insert(at, (block.unwrap_or_else(|| converse_block(event)), String::new()));
             }
-            Some("content_block_delta") => {
-                let delta = event.member("delta");
-                let piece = delta.and_then(|delta| delta.text("text").or_else(|| delta.text("partial_json")));
-                if let (Some((_, text)), Some(piece)) = (blocks.get_mut(&at), piece) {
-                    text.push_str(piece);
+            "content_block_delta" | "contentBlockDelta" => {
+                let Some(delta) = event.member("delta") else { continue };
+                let piece = ["text", "partial_json"].iter().find_map(|key| delta.text(key));
+                let piece = piece.or_else(|| delta.below(&["toolUse", "input"])?.as_str());
+                if let Some(piece) = piece {
+                    // Texts of Converse have no start.
+                    blocks.entry(at).or_insert_with(|| (text_block(), String::new())).1.push_str(piece);
                 }
             }
             // The usage of a delta is a running total: the last one counts.
-            Some("message_delta") => {
+            "message_delta" => {
                 let update = event.member("usage").map(Usage::of_anthropic).unwrap_or_default();
                 usage.output = update.output.or(usage.output);
             }
+            "metadata" => usage = event.member("usage").map(Usage::of_ai_sdk).unwrap_or(usage),
             _ => {}
         }
     }
-    finish(&mut conversation, &mut blocks, usage);
-    conversation
+    finish(conversation, &mut blocks, usage);
+}
+
+fn text_block() -> Json {
+    object([("type", string("text"))])
+}
+
+/// The block that an event of Converse begins, as Anthropic writes it.
+fn converse_block(event: &Json) -> Json {
+    let Some(call) = event.below(&["start", "toolUse"]) else { return text_block() };
+    let own = |key| call.member(key).cloned().unwrap_or(Json::Null);
+    let (id, name) = (own("toolUseId"), own("name"));
+    object([("type", string("tool_use")), ("id", id), ("name", name), ("input", object([]))])
 }
 
 /// Adds the blocks of a streamed message.

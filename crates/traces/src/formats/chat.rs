@@ -51,6 +51,7 @@ pub(super) const MESSAGES: Format = Format {
 fn is_reply(value: &Json) -> bool {
     value.text("object").is_some_and(|object| object.starts_with("chat.completion"))
         || value.list("choices").iter().any(|choice| choice.has("message") || choice.has("delta"))
+        || value.items().first().is_some_and(is_chunk)
 }
 
 fn is_chunk(value: &Json) -> bool {
@@ -59,13 +60,10 @@ fn is_chunk(value: &Json) -> bool {
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    if input.head.shape == Shape::Events {
-        let chunks: Vec<Json> = events(input, sink)?.into_iter().map(|event| event.data).collect();
-        return sink.trace(None, stream(&chunks).finish());
-    }
-    if input.head.any(is_chunk) {
-        let chunks = input.list(sink)?;
-        return sink.trace(None, stream(&chunks).finish());
+    if input.head.shape == Shape::Events || input.head.any(is_chunk) {
+        let mut conversation = Conversation::default();
+        add_stream(&mut conversation, &events(input, sink)?);
+        return sink.trace(None, conversation.finish());
     }
     if input.head.any(is_exchange) {
         return each_chain(input, sink, |request| request.list("messages"), logged);
@@ -109,6 +107,9 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
 
 /// Adds a whole reply: the first of several choices, which are alternatives.
 pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
+    if let Json::Array(chunks) = response {
+        return add_stream(conversation, chunks);
+    }
     conversation.at(response.number("created"));
     if let Some(model) = response.text("model") {
         conversation.model = Some(model.to_owned());
@@ -210,8 +211,7 @@ fn function(function: &Json) -> TracedCall {
 }
 
 /// Puts the replies of a stream together, with the first of several choices.
-fn stream(chunks: &[Json]) -> Conversation {
-    let mut conversation = Conversation::default();
+fn add_stream(conversation: &mut Conversation, chunks: &[Json]) {
     let mut calls = StreamedCalls::default();
     let mut others = BTreeSet::new();
     let (mut usage, mut before) = (Usage::default(), None);
@@ -219,7 +219,7 @@ fn stream(chunks: &[Json]) -> Conversation {
         // Chunks of one reply have one id.
         let id = chunk.text("id").filter(|id| !id.is_empty()).or(before);
         if before.is_some() && id != before {
-            whole(&mut conversation, &mut calls);
+            whole(conversation, &mut calls);
             conversation.usage.add(std::mem::take(&mut usage));
             conversation.end_reply();
         }
@@ -232,18 +232,17 @@ fn stream(chunks: &[Json]) -> Conversation {
         usage = chunk.member("usage").map_or(usage, Usage::of_openai);
         for choice in chunk.list("choices") {
             match (choice.count("index").unwrap_or_default(), choice.member("delta")) {
-                (0, Some(delta)) => piece(&mut conversation, &mut calls, delta),
+                (0, Some(delta)) => piece(conversation, &mut calls, delta),
                 (0, None) => {}
                 (other, _) => others.extend([(before, other)]),
             }
         }
     }
-    whole(&mut conversation, &mut calls);
+    whole(conversation, &mut calls);
     conversation.usage.add(usage);
     for _ in others {
         conversation.note("another choice of the same reply is left out");
     }
-    conversation
 }
 
 /// Adds a piece of a streamed reply.

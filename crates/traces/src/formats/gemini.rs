@@ -60,11 +60,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let is_stream = input.head.shape == Shape::Events;
     if is_stream || input.head.any(|value| value.has("candidates")) {
         // Several responses are the pieces of streamed replies, recognized by their ids.
-        let responses = if is_stream {
-            events(input, sink)?.into_iter().map(|event| event.data).collect()
-        } else {
-            input.list(sink)?
-        };
+        let responses = events(input, sink)?;
         // Records of a batch have ids of their own.
         let ids: HashSet<Option<String>> = responses.iter().map(|response| response.id("id")).collect();
         if ids.len() == responses.len() && !ids.contains(&None) {

@@ -31,6 +31,7 @@ mod vercel;
 
 pub(crate) use dialects::TEXTS;
 pub(crate) use expected::NAME as EXPECTED_CALLS;
+pub(crate) use training::literal::literal;
 
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
@@ -55,6 +56,7 @@ pub const FORMATS: &[Format] = &[
     mcp::LOGS,
     atif::FORMAT,
     spans::LANGFUSE,
+    spans::OBSERVATIONS,
     spans::MLFLOW,
     spans::OPENINFERENCE,
     spans::VERCEL,

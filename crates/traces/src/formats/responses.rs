@@ -73,7 +73,7 @@ fn is_item(item: &Json) -> bool {
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if input.head.shape == Shape::Events {
-        let events = events(input, sink)?.into_iter().map(|event| event.data).collect::<Vec<_>>();
+        let events = events(input, sink)?;
         return sink.trace(None, stream(&events).finish());
     }
     if input.head.any(event_log::is_event) {

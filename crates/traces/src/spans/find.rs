@@ -149,7 +149,7 @@ fn key(name: &[u8]) -> Key {
         b"scope" | b"instrumentationLibrary" | b"instrumentation_library" => Key::Scope,
         b"spans" => Key::Spans,
         b"logRecords" | b"log_records" => Key::Records,
-        b"traceId" | b"trace_id" | b"traceID" | b"context.trace_id" => Key::Trace,
+        b"traceId" | b"trace_id" | b"traceID" | b"context.trace_id" | b"root_span_id" => Key::Trace,
         b"context" => Key::Context,
         name if PAGES.iter().any(|page| page.as_bytes() == name) => Key::Page,
         _ => Key::Other,
@@ -182,6 +182,12 @@ impl<'f, R: BufRead> Finder<'f, R> {
         while is_more {
             match self.scanner.expect()? {
                 b'{' => each(self)?,
+                // Zipkin's traces are lists in a list.
+                b'[' if self.depth < DEEPEST => {
+                    self.depth += 1;
+                    self.list(each)?;
+                    self.depth -= 1;
+                }
                 _ => self.scanner.value()?,
             }
             is_more = self.scanner.more()?;

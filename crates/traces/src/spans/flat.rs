@@ -10,7 +10,8 @@ use crate::fields::{Fields, members};
 
 /// Whether a value is such a row.
 pub(super) fn is_row(value: &Json) -> bool {
-    value.has("context.trace_id") && members(value).iter().any(|(key, _)| key.starts_with("attributes."))
+    value.text("context.trace_id").is_some()
+        && members(value).iter().any(|(key, _)| key.starts_with("attributes."))
 }
 
 /// The span, if the value is such a row.

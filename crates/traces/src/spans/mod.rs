@@ -7,7 +7,7 @@ mod attributes;
 mod find;
 mod flat;
 mod jaeger;
-mod langfuse;
+mod observations;
 mod read;
 mod span_json;
 mod tree;
@@ -213,8 +213,8 @@ impl SpanIndex {
                 }
             };
             let (kind, scope) = marked(&place);
-            if kind == Kind::Record {
-                gathered.records.push(span_json::record(&value));
+            if kind == Kind::Record || kind == Kind::Bare && read::is_bare_record(&value) {
+                gathered.records.extend(span_json::records(&value));
                 continue;
             }
             let span = match kind {

@@ -3,7 +3,7 @@
 use m3_trajectory::json::Json;
 
 use super::span_json::{nested_span, span};
-use super::{Span, flat, jaeger, langfuse};
+use super::{Span, flat, jaeger, observations};
 use crate::fields::Fields;
 
 /// The members that hold spans or records, outermost first.
@@ -53,12 +53,17 @@ fn is_bare_span(value: &Json) -> bool {
         && value.first(&["attributes", "span_kind", "start_time_unix_nano", "startTimeUnixNano"]).is_some()
 }
 
+/// Whether a value is a log record without OTLP around it.
+pub(super) fn is_bare_record(value: &Json) -> bool {
+    value.has("body") && !value.has("name") && value.first(&["spanId", "span_id"]).is_some()
+}
+
 /// The span that a value is, if it is one without OTLP around it.
 pub(super) fn bare_span(value: &Json) -> Option<Span> {
     if is_bare_span(value) {
         return Some(nested_span(value));
     }
-    jaeger::span(value).or_else(|| langfuse::span(value)).or_else(|| flat::span(value))
+    jaeger::span(value).or_else(|| observations::span(value)).or_else(|| flat::span(value))
 }
 
 /// Calls `take` with every span of a page.
@@ -66,11 +71,11 @@ fn each_bare(value: &Json, depth: usize, take: &mut impl FnMut(Span)) {
     if let Some(span) = bare_span(value) {
         return take(span);
     }
+    if depth < DEEPEST {
+        value.items().iter().for_each(|item| each_bare(item, depth + 1, take));
+    }
     for inner in PAGES.iter().filter(|_| depth < DEEPEST).filter_map(|key| value.member(key)) {
-        match inner {
-            Json::Array(items) => items.iter().for_each(|item| each_bare(item, depth + 1, take)),
-            inner => each_bare(inner, depth + 1, take),
-        }
+        each_bare(inner, depth, take);
     }
 }
 

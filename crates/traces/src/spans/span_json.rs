@@ -65,7 +65,7 @@ fn event(value: &Json) -> Event {
 }
 
 /// A log record, with the span that it belongs to.
-pub(super) fn record(value: &Json) -> (String, Event) {
+fn record(value: &Json) -> (String, Event) {
     let mut event = Event {
         time: time(value, &["timeUnixNano", "time_unix_nano"])
             .or_else(|| time(value, &["observedTimeUnixNano", "observed_time_unix_nano"])),
@@ -76,6 +76,21 @@ pub(super) fn record(value: &Json) -> (String, Event) {
     let name = name.filter(|name| !name.is_empty()).or_else(|| event.attributes.text("event.name"));
     event.name = name.unwrap_or_default().to_owned();
     (hex(value.first(&["spanId", "span_id"]), 8), event)
+}
+
+/// The events of a log record. AWS writes those of a span with messages as one record, whose body has all of them.
+pub(super) fn records(value: &Json) -> Vec<(String, Event)> {
+    let (span, record) = record(value);
+    let messages = |key| value.below(&["body", key, "messages"]).map(Json::items).unwrap_or_default().iter();
+    let event = |name: String, message: &Json| {
+        let body = message.member("content").filter(|content| matches!(content, Json::Object(_)));
+        (span.clone(), Event { name, body: Some(body.unwrap_or(message).clone()), ..record.clone() })
+    };
+    let name = |message: &Json| format!("gen_ai.{}.message", message.text("role").unwrap_or("user"));
+    let inputs = messages("input").map(|message| event(name(message), message));
+    let outputs = messages("output").map(|message| event("gen_ai.choice".to_owned(), message));
+    let events: Vec<_> = inputs.chain(outputs).collect();
+    if events.is_empty() { vec![(span, record)] } else { events }
 }
 
 /// Attributes as a list of keys and values, or as an object.
@@ -177,7 +192,7 @@ pub(super) fn time(value: &Json, keys: &[&str]) -> Option<u64> {
     time.filter(|time| *time > 0)
 }
 
-fn whole(number: f64) -> Option<u64> {
+pub(super) fn whole(number: f64) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
     (0.0..1e19).contains(&number).then_some(number as u64)
 }

@@ -8,7 +8,7 @@ use crate::content::{object, string};
 use crate::conversation::{Conversation, Record};
 use crate::fields::{Fields, members, role};
 use crate::formats::{Format, anthropic, chat, dialects, gemini, langchain, responses, vercel};
-use crate::head::{Head, Shape, messages};
+use crate::head::{Head, messages};
 
 /// How a message, or a whole reply, is added.
 type AddOne = fn(&mut Conversation, &Json);
@@ -81,13 +81,8 @@ fn recorded() -> Conversation {
     conversation
 }
 
-/// A file with this value alone, for the formats to recognize.
-fn head(value: &Json) -> Head {
-    Head { shape: Shape::Document, values: vec![value.clone()], text: String::new(), is_whole: true }
-}
-
 fn add(conversation: &mut Conversation, list: &[Json]) {
-    let head = head(&Json::Array(list.to_vec()));
+    let head = Head::from_values(vec![Json::Array(list.to_vec())], true);
     let known = MESSAGES.iter().find(|(format, _)| (format.recognizes)(&head)).or(MESSAGES.last());
     match known {
         Some((_, AddMessages::Each(add))) => {
@@ -108,7 +103,7 @@ fn add_reply(conversation: &mut Conversation, value: &Json, depth: usize) -> boo
     if let Some(value) = opened(value) {
         return add_reply(conversation, &value, depth + 1);
     }
-    let own = head(value);
+    let own = Head::from_values(vec![value.clone()], true);
     if let Some((_, add)) = REPLIES.iter().find(|(format, _)| (format.recognizes)(&own)) {
         add(conversation, value);
         return true;
@@ -166,7 +161,7 @@ fn list(value: &Json, depth: usize) -> Vec<Json> {
 
 /// Whether a value is a message, or an item as in the Responses API.
 fn is_message(value: &Json) -> bool {
-    let head = || head(&Json::Array(vec![value.clone()]));
+    let head = || Head::from_values(vec![Json::Array(vec![value.clone()])], true);
     matches!(value, Json::Object(_))
         && (role(value).is_some()
             || langchain::is_message(value)

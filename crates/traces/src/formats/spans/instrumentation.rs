@@ -35,11 +35,16 @@ enum Kind {
 }
 
 /// The instrumentations, the surest first.
-const ALL: [Instrumentation; 7] = [
+const ALL: [Instrumentation; 8] = [
     Instrumentation {
         kind: Ok("langfuse.observation.type"),
         input: "langfuse.observation.input",
         output: "langfuse.observation.output",
+    },
+    Instrumentation {
+        kind: Ok("observation.type"),
+        input: "observation.input",
+        output: "observation.output",
     },
     Instrumentation { kind: Ok("mlflow.spanType"), input: "mlflow.spanInputs", output: "mlflow.spanOutputs" },
     // OpenInference, whose kinds have a reader of their own.
@@ -65,8 +70,12 @@ const ALL: [Instrumentation; 7] = [
 ];
 
 /// Attributes with the name of the model.
-const MODELS: [&str; 3] =
-    ["langfuse.observation.model.name", "gen_ai.response.model", "gen_ai.request.model"];
+const MODELS: [&str; 4] = [
+    "langfuse.observation.model.name",
+    "observation.model.name",
+    "gen_ai.response.model",
+    "gen_ai.request.model",
+];
 
 /// Attributes with the name of a tool, and texts that programs put before it in the name of its span.
 const NAMES: [&str; 4] =
@@ -112,7 +121,7 @@ fn kind(word: &str) -> Option<Kind> {
         "llm" | "chat_model" | "generation" => Some(Kind::Model),
         "tool" => Some(Kind::Tool),
         "agent" => Some(Kind::Agent),
-        "evaluator" | "guardrail" => Some(Kind::Aside),
+        "evaluator" | "guardrail" | "score" => Some(Kind::Aside),
         _ => None,
     }
 }
@@ -165,7 +174,8 @@ fn complete_reply(span: &Span, mut reply: Reply, own: &Observation<'_>, notes: &
     let model = MODELS.iter().find_map(|key| attributes.id(key));
     reply.model = reply.model.or(model).or(requested);
     if reply.usage.is_empty() {
-        let usage = cut::value(attributes.get("langfuse.observation.usage_details"), notes);
+        let keys = ["langfuse.observation.usage_details", "observation.usage_details"];
+        let usage = cut::value(attributes.first(&keys), notes);
         reply.usage = usage.as_ref().map(usage_details).unwrap_or_default();
     }
     if reply.usage.is_empty() {

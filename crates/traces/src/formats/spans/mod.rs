@@ -38,6 +38,14 @@ pub(super) const LANGFUSE: Format = Format {
     read,
 };
 
+/// Observations of other programs.
+pub(super) const OBSERVATIONS: Format = Format {
+    name: "observations",
+    title: "Braintrust, Opik and Weave: spans of their exports",
+    recognizes: |head| has(head, |span| span.attributes.get("observation.type").is_some()),
+    read,
+};
+
 /// Spans of `MLflow`.
 pub(super) const MLFLOW: Format = Format {
     name: "mlflow",

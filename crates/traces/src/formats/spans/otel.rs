@@ -11,6 +11,7 @@ use crate::fields::Fields;
 use crate::spans::{Attributes, Event, Span};
 use crate::trace::{Notes, TracedCall};
 use crate::usage::Usage;
+use crate::values::opened;
 
 /// The event with the messages of a request and its reply.
 const DETAILS: &str = "gen_ai.client.inference.operation.details";
@@ -138,7 +139,8 @@ fn of_events(events: &[Event], notes: &mut Notes) -> (Vec<Turn>, Vec<AssistantMe
         match (kind, kind.strip_suffix(".message")) {
             ("choice", _) => {
                 let choice = body(event);
-                let body = choice.member("message").map_or_else(|| choice.clone(), parsed);
+                let body =
+                    choice.member("message").map_or_else(|| choice.clone(), |it| opened(it).into_owned());
                 outputs.extend(event_turn(&body, "assistant", notes).into_iter().find_map(
                     |turn| match turn {
                         Turn::Assistant(body) => Some(body),
@@ -156,24 +158,16 @@ fn of_events(events: &[Event], notes: &mut Notes) -> (Vec<Turn>, Vec<AssistantMe
 /// The content of an event: the body of a record, else the attributes of an event.
 fn body(event: &Event) -> Json {
     if let Some(body) = &event.body {
-        return parsed(body);
+        return opened(body).into_owned();
     }
     if let Some(content) = event.attributes.get("gen_ai.event.content") {
-        return parsed(content);
+        return opened(content).into_owned();
     }
     let members = event.attributes.iter().map(|(key, value)| {
         // Attributes of events are texts of JSON, except for `content`, which is plain text.
-        (key.to_owned(), if key == "content" { value.clone() } else { parsed(value) })
+        (key.to_owned(), if key == "content" { value.clone() } else { opened(value).into_owned() })
     });
     Json::Object(members.collect())
-}
-
-/// An object or a list that may be written as a text of JSON.
-fn parsed(value: &Json) -> Json {
-    match value.as_str().map(|text| parse(text.as_bytes())) {
-        Some(Ok((parsed @ (Json::Object(_) | Json::Array(_)), _))) => parsed,
-        _ => value.clone(),
-    }
 }
 
 pub(super) fn usage(attributes: &Attributes, notes: &mut Notes) -> Usage {
@@ -298,14 +292,16 @@ fn agent(span: &Span, notes: &mut Notes) -> Agent {
     let mut all = cut::value(attributes.get("pydantic_ai.all_messages"), notes)
         .map(|value| turns(&value, notes))
         .unwrap_or_default();
-    let user_content = messages_of(span, "gen_ai.input.messages", notes)
-        .or_else(|| Some(of_events(&span.events, notes).0).filter(|turns| !turns.is_empty()));
+    let (asked, answered) = of_events(&span.events, notes);
+    let user_content =
+        messages_of(span, "gen_ai.input.messages", notes).or(Some(asked).filter(|turns| !turns.is_empty()));
     let question = user_content.iter().flatten().chain(&all).find_map(|turn| match turn {
         Turn::User(content) => Some(content.clone()),
         _ => None,
     });
     if all.is_empty() {
-        let outputs = messages_of(span, "gen_ai.output.messages", notes);
+        let outputs = messages_of(span, "gen_ai.output.messages", notes)
+            .or_else(|| Some(answered.into_iter().map(Turn::Assistant).collect()));
         all = user_content.into_iter().chain(outputs).flatten().collect();
     }
     let answer = attributes.get("final_result").map(|answer| match answer {

@@ -6,7 +6,7 @@ use m3_trajectory::json::{Json, parse};
 const DEEPEST: usize = 100;
 
 /// The value of a text that is one literal.
-pub(in crate::formats) fn literal(text: &str) -> Option<Json> {
+pub(crate) fn literal(text: &str) -> Option<Json> {
     let mut reader = Reader { rest: text };
     let value = reader.value(0)?;
     reader.skip();

@@ -36,17 +36,8 @@ const KINDS: [&str; 5] =
     ["start-step", "finish-step", "tool-input-start", "tool-input-available", "tool-output-available"];
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let chunks = if input.head.shape == Shape::Events {
-        events(input, sink)?.into_iter().map(|event| event.data).collect()
-    } else {
-        let mut values = input.all(sink)?;
-        if let [Json::Array(items)] = &mut values[..] {
-            values = std::mem::take(items);
-        }
-        values
-    };
     let mut stream = Stream::default();
-    for chunk in &chunks {
+    for chunk in &events(input, sink)? {
         stream.chunk(chunk);
     }
     sink.trace(None, stream.finish().finish())

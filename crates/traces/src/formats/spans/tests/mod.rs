@@ -4,6 +4,7 @@ mod instrumentation;
 mod openinference;
 mod otel;
 mod otel_events;
+mod other_envelopes;
 mod vercel;
 
 use serde_json::{Value, json};
