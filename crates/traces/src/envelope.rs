@@ -3,7 +3,7 @@
 //! `{"custom_id": .., "response": {"body": ..}}` or `{"data": [..]}`.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufWriter, Write as _};
 
 use m3_trajectory::json::{Json, Keys};
@@ -23,9 +23,11 @@ use crate::values::opened;
 
 /// The plain names of members that hold the trace of a record, or a list of records. Others may hold a part of a trace alone,
 /// such as a step.
-const HOLDERS: &str = "allmessages body calls chat completion completions content conversation conversations data entries events \
-    item items message messages output outputs payload record records response responses result results rollouts row rows \
-    sample samples session sessions simulations spans trace trajectory trials userinput";
+const HOLDERS: &str = "agentdata allmessages body calls cases chat chathistory chats chatstore completion completions content context \
+    conversation conversations data entries events examples inmemory item items llmcontext memory message messagehistory messages \
+    output outputs payload record records response responses result results rollouts row rows run rundata runs sample samples \
+    serializeddata session sessions simulations spans state store tasks testcases tests thread threads trace trajectory trials userinput \
+    values";
 
 /// The most records that tell the format.
 const RECORDS: usize = 10;
@@ -45,6 +47,8 @@ enum Step {
     Exchange,
     /// A data frame with the records.
     Frame,
+    /// The records of an object whose members are their ids.
+    Entries,
 }
 
 impl Step {
@@ -60,19 +64,44 @@ impl Step {
             has_objects && HOLDERS.split(' ').any(|name| name == plain(key))
         };
         let members = members(value).iter().filter(is_holder).map(|(key, _)| Self::Member(key.clone()));
-        [Self::Exchange, Self::Frame].into_iter().chain(members)
+        let entries = has_entries(value).then_some(Self::Entries);
+        [Self::Exchange, Self::Frame].into_iter().chain(members).chain(entries)
     }
 
     /// What a value, or each item of a list, has behind this step.
     fn apply<'j>(&'j self, value: &'j Json) -> impl Iterator<Item = Cow<'j, Json>> {
         items(value).iter().flat_map(|value| match self {
             Self::Member(key) => value.member(key).map(opened).into_iter().collect(),
+            Self::Entries => members(value).iter().map(|(id, inner)| Cow::Owned(entry(id, inner))).collect(),
             Self::Exchange => as_exchange(value).map(Cow::Owned).into_iter().collect(),
             Self::Frame => {
                 table::frame(value).unwrap_or_default().into_iter().map(Cow::Owned).collect::<Vec<_>>()
             }
         })
     }
+}
+
+/// Whether the members of an object are records of one kind by their ids: lists of objects, or objects with the same members.
+fn has_entries(value: &Json) -> bool {
+    let all = members(value);
+    let is_list =
+        |(_, inner): &(String, Json)| inner.items().iter().any(|item| matches!(item, Json::Object(_)));
+    let names = |inner: &Json| members(inner).iter().map(|(key, _)| key.clone()).collect::<BTreeSet<_>>();
+    let first = all.first().map(|(_, inner)| names(inner)).unwrap_or_default();
+    let is_same = |(_, inner): &(String, Json)| names(inner).intersection(&first).count() * 2 > first.len();
+    !all.is_empty()
+        && (all.iter().all(is_list) || !first.is_empty() && all.len() > 1 && all.iter().all(is_same))
+}
+
+/// A record of such an object, with its id.
+fn entry(id: &str, inner: &Json) -> Json {
+    let own = match inner {
+        Json::Object(all) => all.clone(),
+        list => vec![("messages".to_owned(), list.clone())],
+    };
+    let has_id = own.iter().any(|(key, _)| key == "id");
+    let id = ("id".to_owned(), Json::String(id.to_owned()));
+    Json::Object(Some(id).filter(|_| !has_id).into_iter().chain(own).collect())
 }
 
 fn items(value: &Json) -> &[Json] {

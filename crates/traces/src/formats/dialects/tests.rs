@@ -359,9 +359,9 @@ fn one_call_in_the_shapes_of_many_programs() {
         ),
         (
             "mini-swe-agent's whole replies",
-            r#"[{"role": "user", "content": "Q?"}, {"object": "response", "output": [{"type": "function_call", "call_id": "1", "name": "a", "arguments": "{\"x\": 1}"}]},
+            r#"{"messages": [{"role": "user", "content": "Q?"}, {"object": "response", "output": [{"type": "function_call", "call_id": "1", "name": "a", "arguments": "{\"x\": 1}"}]},
                 {"type": "function_call_output", "call_id": "1", "output": "r"},
-                {"object": "response", "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "A."}]}]}]"#,
+                {"object": "response", "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "A."}]}]}]}"#,
         ),
         (
             "goose, with thoughts",

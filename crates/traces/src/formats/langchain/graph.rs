@@ -40,10 +40,14 @@ fn is_state(value: &Json) -> bool {
 }
 
 fn is_update(value: &Json) -> bool {
-    // Messages that have roles alone are those of any program, unless one node wrote them.
+    // Messages that have roles alone are those of any program, unless one node wrote them, which asks nothing.
     let is_one = members(value).iter().filter(|(_, update)| *update != Json::Null).count() == 1;
-    let has_messages =
-        |update: &Json| messages(update).iter().any(|it| is_message(it) || is_one && it.has("role"));
+    let is_reply =
+        |message: &Json| is_one && matches!(message.text("role"), Some("assistant" | "ai" | "tool"));
+    let has_messages = |update: &Json| {
+        let all = messages(update);
+        all.iter().any(is_message) || !all.is_empty() && all.iter().all(is_reply)
+    };
     !OTHERS.iter().any(|key| value.has(key))
         && members(value)
             .iter()
