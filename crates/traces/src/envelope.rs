@@ -61,7 +61,8 @@ impl Step {
                 Json::String(text) => text.trim_start().starts_with(['{', '[']),
                 _ => false,
             };
-            has_objects && HOLDERS.split(' ').any(|name| name == plain(key))
+            let name = plain(key);
+            has_objects && HOLDERS.split_whitespace().any(|holder| holder == name)
         };
         let members = members(value).iter().filter(is_holder).map(|(key, _)| Self::Member(key.clone()));
         let entries = has_entries(value).then_some(Self::Entries);
@@ -159,34 +160,6 @@ impl Envelope {
         matches!(self.steps.last(), Some(Step::Exchange))
     }
 
-    /// The names of the members on the way to a trace.
-    fn name(&self) -> String {
-        let names = self.steps.iter().filter_map(|step| match step {
-            Step::Member(name) => Some(name.as_str()),
-            _ => None,
-        });
-        names.collect::<Vec<_>>().join(".")
-    }
-
-    /// Calls `each` with every record of a file.
-    fn records(
-        &self,
-        input: &Input<'_>,
-        sink: &mut dyn Sink,
-        mut each: impl FnMut(&mut dyn Sink, Option<u64>, &Json) -> Result<(), ReadError>,
-    ) -> Result<(), ReadError> {
-        let shape = self.shape.unwrap_or(input.head.shape);
-        if shape == Shape::Text {
-            return table::each_row(input.source, sink, |sink, At { line, .. }, row| {
-                each(sink, line, &table::record(row))
-            });
-        }
-        let head = Head { shape, ..input.head.clone() };
-        Input::new(input.source, &head).values(sink, |sink, record| {
-            items(&record.value).iter().try_for_each(|item| each(sink, record.line, item))
-        })
-    }
-
     /// Reads what stands in the records, in a temporary file, by its own format.
     pub(crate) fn read(
         &self,
@@ -198,13 +171,17 @@ impl Envelope {
         let failed = |cause| ReadError::from(source.spool_error(cause));
         let mut file = BufWriter::new(source.temporary_file()?);
         let mut lines = 0;
-        let name = self.name();
+        let names = self.steps.iter().filter_map(|step| match step {
+            Step::Member(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let name = names.collect::<Vec<_>>().join(".");
         let is_log = self.is_log();
         let missing = match &*name {
             _ if is_log => "a record without a request and a reply of this dialect is left out".to_owned(),
             name => format!("a record without `{name}` is left out"),
         };
-        self.records(input, sink, |sink, line, item| {
+        let mut each = |sink: &mut dyn Sink, line: Option<u64>, item: &Json| {
             let mut all = vec![Cow::Borrowed(item)];
             for step in &self.steps {
                 all = all
@@ -228,8 +205,19 @@ impl Envelope {
                 writeln!(file, "{}", with_id(&inner, item).to_text(Keys::AsRead)).map_err(failed)?;
                 lines += 1;
             }
-            Ok(())
-        })?;
+            Ok::<_, ReadError>(())
+        };
+        let shape = self.shape.unwrap_or(input.head.shape);
+        let shaped = Head { shape, ..input.head.clone() };
+        if shape == Shape::Text {
+            table::each_row(source, sink, |sink, At { line, .. }, row| {
+                each(sink, line, &table::record(row))
+            })?;
+        } else {
+            Input::new(source, &shaped).values(sink, |sink, record| {
+                items(&record.value).iter().try_for_each(|item| each(sink, record.line, item))
+            })?;
+        }
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         let source = source.converted_to(file)?;
         let head = Head::read(&source)?;

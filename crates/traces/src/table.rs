@@ -27,7 +27,8 @@ pub(crate) fn heading(text: &str) -> Option<Vec<String>> {
 
 /// A reader whose cells are divided by the separator that divides the heading into the most cells.
 fn reader<'t>(heading: &[u8], text: &'t [u8]) -> csv::Reader<&'t [u8]> {
-    let count = |separator: &u8| heading.iter().filter(|byte| *byte == separator).count();
+    let heading = String::from_utf8_lossy(heading);
+    let count = |separator: &u8| heading.matches(char::from(*separator)).count();
     // The first of equal ones.
     let separator = SEPARATORS.into_iter().rev().max_by_key(count).unwrap_or(b',');
     csv::ReaderBuilder::new().delimiter(separator).has_headers(false).flexible(true).from_reader(text)
@@ -94,26 +95,22 @@ pub(crate) fn first_records(text: &str, most: usize) -> Vec<Json> {
 
 /// The rows of a data frame as pandas' `to_json` writes it: by columns, or divided into names and data.
 pub(crate) fn frame(value: &Json) -> Option<Vec<Json>> {
-    let row = |names: &[Json], cells: &[Json]| {
-        let names = names.iter().map(Json::to_plain_text);
-        Json::Object(names.zip(cells.iter().cloned()).collect())
-    };
-    if let (names @ [Json::String(_), ..], [Json::Array(_), ..]) = (value.list("columns"), value.list("data"))
+    if let (names @ [Json::String(_), ..], rows @ [Json::Array(_), ..]) =
+        (value.list("columns"), value.list("data"))
     {
-        return Some(value.list("data").iter().map(|cells| row(names, cells.items())).collect());
+        let names = || names.iter().map(Json::to_plain_text);
+        let row = |cells: &Json| Json::Object(names().zip(cells.items().iter().cloned()).collect());
+        return Some(rows.iter().map(row).collect());
     }
     let columns = members(value);
     let (_, first) = columns.first()?;
-    let is_column = |column: &Json| {
-        let (cells, others) = (members(column), members(first));
-        cells.len() == others.len() && cells.iter().zip(others).all(|((key, _), (other, _))| key == other)
-    };
+    let keys = |column| members(column).iter().map(|(key, _)| key);
     // Records by their ids have lists or objects; of a frame, the cells of some column are plain.
-    let is_plain = |column: &Json| {
-        members(column).iter().all(|(_, cell)| !matches!(cell, Json::Object(_) | Json::Array(_)))
-    };
-    let columns_are_alike = columns.len() > 1 && columns.iter().all(|(_, column)| is_column(column));
-    if !columns_are_alike || !columns.iter().any(|(_, column)| is_plain(column)) {
+    let is_plain = |(_, cell): &(String, Json)| !matches!(cell, Json::Object(_) | Json::Array(_));
+    let is_frame = columns.len() > 1
+        && columns.iter().all(|(_, column)| keys(column).eq(keys(first)))
+        && columns.iter().any(|(_, column)| members(column).iter().all(is_plain));
+    if !is_frame {
         return None;
     }
     let mut rows = vec![Vec::new(); members(first).len()];

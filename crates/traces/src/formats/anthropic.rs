@@ -260,7 +260,7 @@ fn add_stream(conversation: &mut Conversation, events: &[Json]) {
                 let update = event.member("usage").map(Usage::of_anthropic).unwrap_or_default();
                 usage.output = update.output.or(usage.output);
             }
-            "metadata" => usage = event.member("usage").map(Usage::of_ai_sdk).unwrap_or(usage),
+            "metadata" => usage = event.member("usage").map_or(usage, Usage::of_ai_sdk),
             _ => {}
         }
     }

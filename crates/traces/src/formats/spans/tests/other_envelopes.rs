@@ -4,8 +4,11 @@ use crate::testing::{read_text, shown};
 
 const CALLED: &str = r#"{"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{\"x\": 1}"}}]}"#;
 
+/// The calls, the question and the answer.
+type Conversation = (Vec<String>, String, String);
+
 /// The format, with the calls and the question and answer of each trajectory.
-fn read(text: &str) -> (&'static str, Vec<(Vec<String>, String, String)>) {
+fn read(text: &str) -> (&'static str, Vec<Conversation>) {
     let (format, kept) = read_text("export.json", text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let conversation = |trace: &crate::Trace| {
         let question = trace.question.as_ref().map(crate::Content::text).unwrap_or_default();
@@ -14,7 +17,7 @@ fn read(text: &str) -> (&'static str, Vec<(Vec<String>, String, String)>) {
     (format, kept.traces.iter().map(conversation).collect())
 }
 
-fn one(call: &str, question: &str, answer: &str) -> Vec<(Vec<String>, String, String)> {
+fn one(call: &str, question: &str, answer: &str) -> Vec<Conversation> {
     vec![(vec![call.to_owned()], question.to_owned(), answer.to_owned())]
 }
 
