@@ -43,6 +43,7 @@ const RESULTS: &[&str] = &[
     "toolcalloutput",
     "toolcallresult",
     "toolcallresults",
+    "toolcallstates",
     "tooloutput",
     "tooloutputs",
     "toolresponse",

@@ -3,12 +3,12 @@
 //! `{"custom_id": .., "response": {"body": ..}}` or `{"data": [..]}`.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufWriter, Write as _};
 
 use m3_trajectory::json::{Json, Keys};
 
-use crate::call_shapes::{named_like_calls, plain};
+use crate::call_shapes::{count_signs, plain};
 use crate::fields::{Fields, id, members};
 use crate::formats::{Format, TEXTS};
 use crate::head::{Head, Shape, is_report};
@@ -23,10 +23,10 @@ use crate::values::opened;
 
 /// The plain names of members that hold the trace of a record, or a list of records. Others may hold a part of a trace alone,
 /// such as a step.
-const HOLDERS: &str = "agentdata allmessages body calls cases chat chathistory chats chatstore completion completions content context \
+const HOLDERS: &str = "agentdata agents agentstate agentstates agentcontainer allmessages body calls cases chat chathistory chats chatstore completion completions content context \
     conversation conversations data entries events examples inmemory item items llmcontext memory message messagehistory messages \
     output outputs payload record records response responses result results rollouts row rows run rundata runs sample samples \
-    serializeddata session sessions simulations spans state store tasks testcases tests thread threads trace trajectory trials userinput \
+    serializeddata session sessions simulations spans state store tasks testcases tests thread threads trace traces trajectory trials userinput \
     values";
 
 /// The most records that tell the format.
@@ -170,7 +170,8 @@ impl Envelope {
         let source = input.source;
         let failed = |cause| ReadError::from(source.spool_error(cause));
         let mut file = BufWriter::new(source.temporary_file()?);
-        let mut lines = 0;
+        let (mut lines, mut was_reply) = (0, false);
+        let is_reply = |message: &Json| message.says("role", "assistant");
         let names = self.steps.iter().filter_map(|step| match step {
             Step::Member(name) => Some(name.as_str()),
             _ => None,
@@ -202,6 +203,12 @@ impl Envelope {
                 lines += 1;
             }
             for inner in all {
+                // Replies that stand in records of their own are several.
+                if (is_reply(&inner), was_reply) == (true, true) {
+                    writeln!(file, r#"{{"role": "user", "content": ""}}"#).map_err(failed)?;
+                    lines += 1;
+                }
+                was_reply = is_reply(&inner);
                 writeln!(file, "{}", with_id(&inner, item).to_text(Keys::AsRead)).map_err(failed)?;
                 lines += 1;
             }
@@ -246,7 +253,9 @@ impl Envelope {
 fn format(values: &[Json], is_whole: bool, formats: &[&'static Format]) -> Option<&'static Format> {
     let head = Head::from_values(values.to_vec(), is_whole);
     let format = formats.iter().copied().find(|format| (format.recognizes)(&head))?;
-    let is_sure = format.name != TEXTS || values.iter().any(|value| !named_like_calls(value).is_empty());
+    let mut signs = BTreeMap::new();
+    values.iter().for_each(|value| count_signs(value, &mut signs));
+    let is_sure = format.name != TEXTS || !signs.is_empty();
     is_sure.then_some(format)
 }
 

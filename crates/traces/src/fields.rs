@@ -113,7 +113,10 @@ pub(crate) fn id(value: &Json) -> Option<String> {
 
 /// The role of a message, if it has one.
 pub(crate) fn role(message: &Json) -> Option<&str> {
-    let inner = ["info", "author", "message"].iter().filter_map(|key| message.below(&[key, "role"]));
+    let inner = ["info", "author"].iter().filter_map(|key| message.below(&[key, "role"]));
+    // A whole reply of Anthropic's, as batches have it, is no message of a list.
+    let held = message.member("message").filter(|held| !held.says("type", "message"));
+    let inner = inner.chain(held.and_then(|held| held.member("role")));
     // Semantic Kernel of .NET.
     let label = message.below(&["Role", "Label"]);
     message.first(&["role", "sender"]).into_iter().chain(inner).chain(label).find_map(Json::as_str)

@@ -6,7 +6,7 @@ use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Source, SourceError};
 
 use crate::archive::Archive;
-use crate::call_shapes::written_calls;
+use crate::call_shapes::{plain, written_calls};
 use crate::fields::{Fields, members, role};
 use crate::lines::each_sign;
 use crate::message_events::is_conversation_event;
@@ -55,6 +55,26 @@ const MESSAGES: [&str; 4] = ["messages", "input", "contents", "items"];
 
 /// The members that hold the events of a conversation, which have no roles.
 const EVENTS: [&str; 3] = ["events", "history", "trajectory"];
+
+/// Plain names of lists that are a side of one conversation, or all of it.
+const SIDES: [&str; 16] = [
+    "choices",
+    "completion",
+    "contents",
+    "conversation",
+    "dialogue",
+    "history",
+    "input",
+    "messages",
+    "output",
+    "prompt",
+    "query",
+    "reference",
+    "reply",
+    "response",
+    "trajectory",
+    "userinput",
+];
 
 impl Head {
     /// Reads the beginning of a file.
@@ -183,9 +203,11 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
         let others = members(value).iter().filter(|(key, _)| key != "dialogue");
         let lists = others.map(|(_, value)| value.items());
         let is_object = |item: &Json| matches!(item, Json::Object(_));
-        lists
-            .into_iter()
-            .find(|items| items.iter().any(|item| role(item).is_some()) && items.iter().all(is_object))
+        let mut lists = lists.into_iter();
+        if is_by_id(value) {
+            return None;
+        }
+        lists.find(|items| items.iter().any(|item| role(item).is_some()) && items.iter().all(is_object))
     };
     let with_events = || {
         let mut lists = EVENTS.iter().map(|key| value.list(key));
@@ -205,6 +227,15 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
         }
     };
     all.map(without_repetition)
+}
+
+/// Whether an object has several lists of messages by the ids of their conversations, and nothing else. A request and its
+/// reply are two lists as well.
+fn is_by_id(value: &Json) -> bool {
+    let is_list = |(_, inner): &(String, Json)| inner.items().iter().any(|item| role(item).is_some());
+    let is_name = |(key, _): &(String, Json)| SIDES.contains(&plain(key).as_str());
+    let all = members(value);
+    all.len() > 1 && all.iter().all(is_list) && !all.iter().any(is_name)
 }
 
 /// A list without the history at its beginning that it repeats: a session that is resumed is often written again from its

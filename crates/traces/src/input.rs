@@ -7,9 +7,11 @@ use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 
 use crate::call_shapes::count_signs;
+use crate::fields::role;
 use crate::head::{Head, Shape, is_conversation};
 use crate::lines::each_line;
-use crate::lost::{checked, message};
+use crate::lost::{checked, leave_out, message};
+use crate::message_events::is_conversation_event;
 use crate::parallel::in_order;
 use crate::pieces::{Items, Lines, Part, not_json};
 pub(crate) use crate::sink::{At, LONGEST, ReadError, Sink};
@@ -282,8 +284,18 @@ impl Input<'_> {
         self.set_checked();
         let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
         if self.head.shape == Shape::Lines {
-            if self.head.values.first().is_some_and(is_conversation) {
-                return self.each_line(sink, each);
+            // A line before the first conversation may say what the file is.
+            let is_message = |value: &&Json| role(value).is_some() || is_conversation_event(value);
+            let known =
+                self.head.values.iter().position(|value| is_conversation(value) || is_message(&value));
+            if known.and_then(|known| self.head.values.get(known)).is_some_and(is_conversation) {
+                return self.each_line(sink, |sink, at, value| {
+                    if at.line <= known.map(|known| known as u64) && !is_conversation(value) {
+                        leave_out(sink, at.line, value, "a line without messages is left out");
+                        return Ok(());
+                    }
+                    each(sink, at, value)
+                });
             }
             let all = Json::Array(self.all(sink)?);
             return each(sink, At::default(), &all);

@@ -114,7 +114,12 @@ pub(crate) fn as_message(record: &Json) -> Cow<'_, Json> {
     if let Some(message) =
         record.member("message").filter(|inner| role(inner).is_some() && !record.has("role"))
     {
-        return Cow::Borrowed(message);
+        let is_result = |(key, _): &&(String, Json)| shape_of_member(key) == Some(CallShape::Outcome);
+        let results: Vec<(String, Json)> = members(record).iter().filter(is_result).cloned().collect();
+        if results.is_empty() {
+            return Cow::Borrowed(message);
+        }
+        return Cow::Owned(Json::Object(members(message).iter().cloned().chain(results).collect()));
     }
     if let Some(is_user) = record.member("isCreatedByUser") {
         let role = if *is_user == Json::Bool(true) { "user" } else { "assistant" };
@@ -145,7 +150,19 @@ pub(crate) fn as_message(record: &Json) -> Cow<'_, Json> {
             let answer = record.below(&["action", "message"]).cloned().unwrap_or(Json::Null);
             object([("role", string("assistant")), ("content", answer)])
         }
-        EventKind::Call => object([("role", string("assistant")), ("tool_calls", Json::Array(calls(inner)))]),
+        EventKind::Call => {
+            // What the call came to may stand beside what it was.
+            let state = record.member("state").filter(|_| !inner.has("state"));
+            let with_state = |call: Json| match (&state, call) {
+                (Some(state), Json::Object(all)) => {
+                    let state = ("state".to_owned(), (*state).clone());
+                    Json::Object(all.into_iter().chain([state]).collect())
+                }
+                (_, call) => call,
+            };
+            let calls = calls(inner).into_iter().map(with_state).collect();
+            object([("role", string("assistant")), ("tool_calls", Json::Array(calls))])
+        }
         EventKind::Outcome => results(inner),
         EventKind::Border | EventKind::Summary => return Cow::Borrowed(record),
     })

@@ -217,7 +217,11 @@ pub(super) fn result(block: &Json) -> Outcome {
         id: call_id(block.member("tool_use_id")),
         result: Some(match content {
             Some(content) if !block.says("type", "tool_result") && is_value(content) => content.clone(),
-            Some(content) => Content::from_json(content).to_json(),
+            Some(content) => match Content::from_json(content) {
+                // Some programs put objects of their own there.
+                parts if parts.is_empty() && !content.items().is_empty() => content.clone(),
+                parts => parts.to_json(),
+            },
             None => string(""),
         }),
         is_error: failed || block.is("is_error"),

@@ -10,7 +10,6 @@ mod chat_exports;
 mod claude_code;
 mod codex;
 mod dialects;
-mod dspy;
 mod expected;
 mod gemini;
 mod inspect;
@@ -27,6 +26,7 @@ mod smolagents;
 mod spans;
 mod streamed_calls;
 mod training;
+mod turns;
 mod vercel;
 
 pub(crate) use dialects::TEXTS;
@@ -76,7 +76,7 @@ pub const FORMATS: &[Format] = &[
     mcptoolbenchpp::RECORDS,
     openhands::HISTORY,
     smolagents::MEMORY,
-    dspy::PREDICTION,
+    turns::TURNS,
     expected::CONVERSATIONS,
     chat_exports::TREES,
     adk::EVAL_SET,

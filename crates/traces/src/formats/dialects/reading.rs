@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use m3_trajectory::json::{Json, Keys};
 
 use super::{Author, text_calls};
-use crate::call_shapes::{CallShape, call, objects, outcome, part_type, shape_of_member, shape_of_type};
+use crate::call_shapes::{
+    CallShape, call, objects, outcome, part_type, plain, shape_of_member, shape_of_type,
+};
 use crate::content::{Content, string};
 use crate::conversation::Conversation;
 use crate::fields::{Fields, members};
@@ -30,6 +32,8 @@ pub(super) struct MessageReading {
     has_results: bool,
     /// Whether it is one of several events, which may report a call again.
     is_event: bool,
+    /// Whether the client's results stand among its parts: then what follows is another reply.
+    is_divided: bool,
     /// Whether calls have their results beside them: then the next message is another reply.
     is_closed: bool,
 }
@@ -95,7 +99,7 @@ impl MessageReading {
             for (shape, value) in shapes {
                 if shape == CallShape::Call {
                     self.say(conversation, &mut own, author);
-                    if author == Author::Model && !self.outcomes.is_empty() {
+                    if author == Author::Model && self.is_divided {
                         self.end_round(conversation);
                     }
                     self.call(conversation, &value);
@@ -103,6 +107,10 @@ impl MessageReading {
                     // The id of a result may stand outside of the member that holds it.
                     let (outer, inner) = (outcome(part), outcome(&value));
                     let is_error = inner.is_error || outer.is_error;
+                    // What the provider runs is done before the reply goes on.
+                    let kind = part_type(part).map(plain).unwrap_or_default();
+                    self.is_divided |=
+                        !["builtin", "server", "search"].iter().any(|word| kind.contains(word));
                     self.outcomes.push(Outcome { id: inner.id.or(outer.id), is_error, ..inner });
                 }
             }
@@ -130,6 +138,7 @@ impl MessageReading {
 
     /// Ends the reply if results stand before what follows: the model made that in another reply.
     fn end_round(&mut self, conversation: &mut Conversation) {
+        self.is_divided = false;
         if self.is_closed || !self.outcomes.is_empty() {
             self.give_results(conversation);
             conversation.end_reply();

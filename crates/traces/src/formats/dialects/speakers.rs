@@ -14,6 +14,8 @@ use crate::message_events::with_role;
 pub(super) struct Speakers<'j> {
     /// The name of who asked first, where roles are those that a user's side of a chat sees (AutoGen 0.2, AG2).
     user: Option<&'j str>,
+    /// Whether the user's side is the assistant.
+    is_users_view: bool,
     /// The names of those that make calls.
     callers: HashSet<&'j str>,
     /// Whether the last message stands first.
@@ -29,13 +31,15 @@ impl<'j> Speakers<'j> {
             |message: &&Json| !message.list("tool_calls").is_empty() || message.has("function_call");
         let callers: HashSet<&str> =
             list.iter().filter(makes_calls).filter_map(|message| message.text("name")).collect();
+        let has_calls = list.iter().any(|message| makes_calls(&message));
         let first = list.iter().find(|message| !message.says("role", "system"));
         let user = first.and_then(|message| message.text("name"));
         let time = |message: Option<&Json>| message?.number("created_at");
         let has_commands =
             record.text("trajectory_format").is_some_and(|it| it.starts_with("mini-swe-agent"));
         Self {
-            user: user.filter(|name| !callers.is_empty() && !callers.contains(name)),
+            user: user.filter(|name| has_calls && !callers.contains(name)),
+            is_users_view: first.is_some_and(|message| message.says("role", "assistant")),
             callers,
             is_backwards: time(list.first()).zip(time(list.last())).is_some_and(|(first, last)| first > last),
             has_commands,
@@ -55,8 +59,10 @@ impl<'j> Speakers<'j> {
         let (role, name) = (message.text("role"), message.text("name"));
         if let (Some(user), Some(name)) = (self.user, name) {
             match role {
-                Some("assistant") if name == user => return Cow::Owned(with_role("user", message)),
-                Some("user") if self.callers.contains(name) => {
+                Some("assistant") if name == user && self.is_users_view => {
+                    return Cow::Owned(with_role("user", message));
+                }
+                Some("user") if name != user && (self.is_users_view || self.callers.contains(name)) => {
                     return Cow::Owned(with_role("assistant", message));
                 }
                 _ => {}
@@ -88,6 +94,10 @@ mod tests {
                 {"content": "", "role": "assistant", "name": "bot", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "a", "arguments": "{}"}}]},
                 {"content": "r", "role": "tool", "name": "user_proxy", "tool_responses": [{"tool_call_id": "1", "role": "tool", "content": "r"}]},
                 {"content": "A.", "role": "user", "name": "bot"}]}"#,
+            r#"[{"content": "Q?", "role": "assistant", "name": "user"},
+                {"content": null, "role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "a", "arguments": "{}"}}]},
+                {"content": "r", "role": "tool", "name": "user", "tool_responses": [{"tool_call_id": "1", "role": "tool", "content": "r"}]},
+                {"content": "A.", "role": "user", "name": "bot"}]"#,
             r#"{"object": "list", "data": [{"id": "2", "created_at": 20, "role": "assistant", "content": [{"type": "text", "text": {"value": "A.", "annotations": []}}]},
                 {"id": "1", "created_at": 10, "role": "user", "content": [{"type": "text", "text": {"value": "Q?", "annotations": []}}]}]}"#,
         ] {

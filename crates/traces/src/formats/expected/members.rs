@@ -7,6 +7,7 @@ use super::calls::CallsReading;
 use crate::call_shapes::plain;
 use crate::content::Content;
 use crate::fields::{Fields, id, members, role};
+use crate::formats::literal;
 use crate::trace::TracedCall;
 
 /// Whose calls a member holds.
@@ -349,6 +350,13 @@ pub(super) fn record_id(record: &Json) -> Option<String> {
 pub(super) fn question(record: &Json) -> Option<Content> {
     let value = first(record, QUESTIONS)?;
     match value {
+        // A cell of a table may hold the messages.
+        Json::String(text) if text.starts_with("[{") => match literal(text) {
+            Some(Json::Array(messages)) => {
+                question(&Json::Object(vec![("input".to_owned(), Json::Array(messages))]))
+            }
+            _ => Some(Content::of_text(text)),
+        },
         Json::String(text) => Some(Content::of_text(text)),
         Json::Array(messages) => {
             let is_user = |message: &&Json| {

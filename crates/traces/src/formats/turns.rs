@@ -1,0 +1,112 @@
+//! Results of agents that act in turns, each with an action and what was observed: DSPy's ReAct has them under numbered names, agents
+//! of LangChain as `intermediate_steps`.
+
+use m3_trajectory::json::Json;
+
+use super::Format;
+use crate::arguments::{arguments, tool};
+use crate::content::Content;
+use crate::conversation::{Answer, Conversation};
+use crate::fields::Fields;
+use crate::trace::TracedCall;
+
+/// The format of such results, recognized by the name of the first tool, or by the steps.
+pub(super) const TURNS: Format = Format {
+    name: "react-turns",
+    title: "results of agents that act in turns: DSPy's ReAct, LangChain's intermediate steps",
+    recognizes: |head| {
+        head.any(|record| {
+            turns(record).has("tool_name_0") || steps(record).iter().any(|step| action(step).is_some())
+        })
+    },
+    read: |input, sink| {
+        input.records(sink, |sink, at, record| {
+            let mut it = result(record);
+            it.id = at.id(record.id("id"));
+            sink.trace(at.line, it.finish())
+        })
+    },
+};
+
+/// The tool with which the agent ends; it takes no arguments.
+const END: &str = "finish";
+
+fn turns(record: &Json) -> &Json {
+    record.member("trajectory").unwrap_or(record)
+}
+
+/// The intermediate steps of a result.
+fn steps(record: &Json) -> &[Json] {
+    record.first(&["intermediate_steps", "intermediateSteps"]).map(Json::items).unwrap_or_default()
+}
+
+/// The call of a step, `{"action": {"tool": .., "toolInput": ..}, "observation": ..}` or `[action, observation]`, with what was
+/// observed.
+fn action(step: &Json) -> Option<TracedCall> {
+    let (action, observation) = match step.items() {
+        [action, observation] => (action, Some(observation)),
+        _ => (step.member("action")?, step.member("observation")),
+    };
+    let input = action.first(&["tool_input", "toolInput"]);
+    Some(TracedCall {
+        tool: tool(None, action.text("tool")?),
+        arguments: arguments(input),
+        result: observation.cloned(),
+        ..TracedCall::default()
+    })
+}
+
+fn result(record: &Json) -> Conversation {
+    let mut it = Conversation::default();
+    let question = record.first(&["question", "query", "input"]).and_then(Json::as_str);
+    question.into_iter().for_each(|text| it.user(Content::of_text(text)));
+    let turns = turns(record);
+    for number in 0.. {
+        let Some(name) = turns.text(&format!("tool_name_{number}")) else { break };
+        if name == END {
+            break;
+        }
+        it.step(vec![TracedCall {
+            tool: tool(None, name),
+            arguments: arguments(turns.member(&format!("tool_args_{number}"))),
+            result: turns.member(&format!("observation_{number}")).cloned(),
+            ..TracedCall::default()
+        }]);
+    }
+    steps(record).iter().filter_map(action).for_each(|call| it.step(vec![call]));
+    let answer = record.first(&["answer", "response", "output"]).and_then(Json::as_str);
+    it.answer = Answer::Stated(answer.map(str::to_owned));
+    it
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, shown};
+
+    /// The members are those of `Prediction.toDict()` of DSPy 3.
+    #[test]
+    fn turns_have_numbered_names() {
+        let text = r#"{"trajectory": {"thought_0": "t", "tool_name_0": "a", "tool_args_0": {"x": 1}, "observation_0": "r", "tool_name_1": "finish",
+            "tool_args_1": {}, "observation_1": "Completed."}, "reasoning": "t", "answer": "A."}"#;
+        let (format, kept) = read_text("prediction.json", text).unwrap();
+        assert_eq!((format, shown(&kept.traces[0])), ("react-turns", vec![r#"a({"x":1})=r"#.to_owned()]));
+        assert_eq!(kept.traces[0].final_reply.as_deref(), Some("A."));
+    }
+
+    /// The members are those of LangChain's `AgentExecutor`, in Python and in JavaScript, after its documentation.
+    #[test]
+    fn intermediate_steps_have_an_action_and_an_observation() {
+        for step in [
+            r#"{"action": {"tool": "a", "toolInput": {"x": 1}, "log": "t"}, "observation": "r"}"#,
+            r#"[{"tool": "a", "tool_input": {"x": 1}, "log": "t"}, "r"]"#,
+        ] {
+            let text = format!(r#"[{{"input": "Q?", "output": "A.", "intermediate_steps": [{step}]}}]"#);
+            let (_, kept) = read_text("results.json", &text).unwrap();
+            let trace = &kept.traces[0];
+            assert_eq!(
+                (shown(trace), trace.final_reply.as_deref()),
+                (vec![r#"a({"x":1})=r"#.to_owned()], Some("A."))
+            );
+        }
+    }
+}
