@@ -62,6 +62,34 @@ fn order_and_verdicts_are_those_counted_by_hand() {
     assert!(table.contains("do they agree about the order of the models?"), "{table}");
 }
 
+/// The rewards that tau-bench's results have (its published shape) are labels once they are imported.
+#[test]
+fn what_imported_files_say_of_success_are_labels() {
+    let folder = Folder::new();
+    let rollout = |id: &str, reward: &str| {
+        format!(
+            r#"{{"task_id": "{id}", "reward": {reward}, "info": {{}}, "traj": [{{"role": "user", "content": "Q?"}},
+            {{"role": "assistant", "tool_calls": [{{"id": "1", "type": "function", "function": {{"name": "a", "arguments": "{{}}"}}}}]}},
+            {{"role": "tool", "tool_call_id": "1", "content": "r"}}]}}"#
+        )
+    };
+    let results = [rollout("one", "1.0"), rollout("two", "0.0"), rollout("three", "null")].join(", ");
+    let results = folder.write("results.json", format!("[{results}]"));
+    let predictions = folder.path().join("predictions.json");
+    let imported =
+        m3_bare(folder.path()).arg("import").arg(&results).arg("-o").arg(&predictions).output().unwrap();
+    assert!(imported.status.success(), "{}", text(&imported.stderr));
+    let read = json_of(&predictions);
+    let labels: Vec<_> = (0..3).map(|at| read[at]["import"]["label"].clone()).collect();
+    let label = |pass: bool, score: f64| json!({"pass": pass, "score": score, "member": "reward"});
+    assert_eq!(labels, [label(true, 1.0), label(false, 0.0), serde_json::Value::Null]);
+    let score = result(&folder, "a.json", [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 0.0)]);
+    let mut agree = m3_bare(folder.path());
+    agree.arg("agree").arg(&score).arg("--labels").arg(format!("a={}", predictions.display()));
+    let success = &report(&mut agree)["success"]["labels"];
+    assert_eq!((&success["rows"], &success["broken"]), (&json!(3), &json!(1)));
+}
+
 /// By hand. People see model a: task one is right in both trials, task two in the first only; of model b they see one trial
 /// of task one, and find it right. m3 calls all of a right, and b's first of task one. So m3 agrees in 4 of 5 trials; its
 /// kappa is 0, since it always says right: observed 1/5, expected 5 x 1 / 25. The suite, which calls a's last trial wrong,

@@ -8,8 +8,8 @@ use std::io::{BufWriter, Write as _};
 
 use m3_trajectory::json::{Json, Keys};
 
-use crate::call_shapes::{count_signs, plain};
-use crate::fields::{Fields, id, members};
+use crate::call_signs::count_signs;
+use crate::fields::{Fields, id, members, plain};
 use crate::formats::{Format, TEXTS};
 use crate::head::{Head, Shape, is_report};
 use crate::input::{Input, ReadError, Sink};

@@ -66,6 +66,11 @@ impl Fields for Json {
     }
 }
 
+/// A name without case and punctuation: `tool_calls`, `toolCalls` and `tool-calls` are the same.
+pub(crate) fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
 /// The members of an object; empty for other values.
 pub(crate) fn members(value: &Json) -> &[(String, Json)] {
     match value {

@@ -4,8 +4,8 @@
 use m3_trajectory::json::Json;
 
 use crate::arguments::{arguments, tool};
-use crate::call_shapes::{pick, plain};
-use crate::fields::members;
+use crate::call_shapes::pick;
+use crate::fields::{members, plain};
 use crate::trace::{Trace, TracedCall};
 
 /// The names of gateways, without servers, case and punctuation.

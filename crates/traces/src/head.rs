@@ -6,8 +6,8 @@ use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Source, SourceError};
 
 use crate::archive::Archive;
-use crate::call_shapes::{plain, written_calls};
-use crate::fields::{Fields, members, role};
+use crate::call_signs::written_calls;
+use crate::fields::{Fields, members, plain, role};
 use crate::lines::each_sign;
 use crate::message_events::is_conversation_event;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 
-use crate::call_shapes::count_signs;
+use crate::call_signs::count_signs;
 use crate::fields::role;
 use crate::head::{Head, Shape, is_conversation};
 use crate::lines::each_line;
@@ -284,13 +284,19 @@ impl Input<'_> {
         self.set_checked();
         let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
         if self.head.shape == Shape::Lines {
-            // A line before the first conversation may say what the file is.
-            let is_message = |value: &&Json| role(value).is_some() || is_conversation_event(value);
-            let known =
-                self.head.values.iter().position(|value| is_conversation(value) || is_message(&value));
-            if known.and_then(|known| self.head.values.get(known)).is_some_and(is_conversation) {
+            let is_event = |value: &Json| role(value).is_some() || is_conversation_event(value);
+            let has_conversations = match &self.head.values[..] {
+                // The first line may say what the file is.
+                [first, second, ..] if !is_conversation(first) => {
+                    !is_event(first)
+                        && is_conversation(second)
+                        && self.head.values[1..].iter().all(is_conversation)
+                }
+                all => all.first().is_some_and(is_conversation),
+            };
+            if has_conversations {
                 return self.each_line(sink, |sink, at, value| {
-                    if at.line <= known.map(|known| known as u64) && !is_conversation(value) {
+                    if at.line == Some(1) && !is_conversation(value) {
                         leave_out(sink, at.line, value, "a line without messages is left out");
                         return Ok(());
                     }

@@ -2,9 +2,8 @@
 
 use m3_trajectory::json::Json;
 
-use crate::call_shapes::plain;
 use crate::content::{object, string};
-use crate::fields::{Fields, members};
+use crate::fields::{Fields, members, plain};
 
 /// Plain names of members with a verdict or a reward, the surest first.
 const NAMES: [&str; 14] = [

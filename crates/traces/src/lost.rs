@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 
-use crate::call_shapes::{count_signs, named_like_calls, written_calls};
+use crate::call_signs::{count_signs, named_like_calls, written_calls};
 use crate::label::Label;
 use crate::sink::{At, ReadError, Sink, TakingSink};
 use crate::trace::{Trace, TraceKind, TracedCall};

@@ -6,11 +6,10 @@ use std::collections::{HashMap, HashSet};
 
 use m3_trajectory::json::Json;
 
-use crate::call_shapes::{
-    CallShape, call, is_written_call, objects, part_type, plain, shape_of_member, shape_of_type,
-};
+use crate::call_shapes::{CallShape, call, objects, part_type, shape_of_member, shape_of_type};
+use crate::call_signs::is_written_call;
 use crate::content::{object, string};
-use crate::fields::{Fields, members, role};
+use crate::fields::{Fields, members, plain, role};
 
 /// Members with the kind of an event.
 const KINDS: [&str; 5] = ["type", "message_type", "kind", "event", "event_type"];

@@ -4,8 +4,8 @@ use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 
 use crate::fields::{Fields, members};
-use crate::formats::literal;
 use crate::input::{At, LONGEST, ReadError, Sink};
+use crate::literal::literal;
 use crate::values::opened;
 
 /// The most columns of a table.

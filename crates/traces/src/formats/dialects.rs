@@ -16,7 +16,8 @@ pub(super) use self::reply::reply;
 use self::reply::reply_beside;
 use self::speakers::Speakers;
 use super::Format;
-use crate::call_shapes::{CallShape, named_like_calls, objects, outcome, shape_of_member};
+use crate::call_shapes::{CallShape, objects, outcome, shape_of_member};
+use crate::call_signs::named_like_calls;
 use crate::content::Content;
 use crate::conversation::Conversation;
 use crate::export::restore;
@@ -46,7 +47,8 @@ pub(super) const MESSAGES: Format = Format {
 };
 
 /// Members with the id of a conversation.
-const IDS: [&str; 6] = ["id", "sessionId", "session_id", "conversation_id", "conversationId", "instance_id"];
+const IDS: [&str; 7] =
+    ["id", "sessionId", "session_id", "conversation_id", "conversationId", "instance_id", "task_id"];
 
 /// Whose message it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

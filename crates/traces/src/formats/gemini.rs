@@ -6,7 +6,7 @@ use m3_trajectory::json::Json;
 
 use super::Format;
 use crate::arguments::{call_id, or_empty, tool};
-use crate::call_shapes::named_like_calls;
+use crate::call_signs::named_like_calls;
 use crate::content::{Content, Part, string};
 use crate::conversation::Conversation;
 use crate::events::events;

@@ -31,7 +31,6 @@ mod vercel;
 
 pub(crate) use dialects::TEXTS;
 pub(crate) use expected::NAME as EXPECTED_CALLS;
-pub(crate) use training::literal::literal;
 
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};

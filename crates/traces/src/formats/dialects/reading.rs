@@ -5,12 +5,10 @@ use std::collections::HashSet;
 use m3_trajectory::json::{Json, Keys};
 
 use super::{Author, text_calls};
-use crate::call_shapes::{
-    CallShape, call, objects, outcome, part_type, plain, shape_of_member, shape_of_type,
-};
+use crate::call_shapes::{CallShape, call, objects, outcome, part_type, shape_of_member, shape_of_type};
 use crate::content::{Content, string};
 use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
+use crate::fields::{Fields, members, plain};
 use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 

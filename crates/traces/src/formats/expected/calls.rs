@@ -5,7 +5,8 @@ use m3_trajectory::json::{Json, parse};
 use crate::arguments::{arguments, tool};
 use crate::call_shapes::{ARGUMENTS, CallShape, call, pick, shape_of_member};
 use crate::fields::members;
-use crate::formats::training::{calls_in_text, literal_in_text};
+use crate::formats::training::calls_in_text;
+use crate::literal::literal;
 use crate::trace::TracedCall;
 
 /// What separates names in a text.
@@ -62,7 +63,7 @@ impl CallsReading {
         }
         if text.starts_with(['[', '{']) {
             let json = parse(text.as_bytes()).ok().map(|(value, _)| value);
-            if let Some(value) = json.or_else(|| literal_in_text(text)) {
+            if let Some(value) = json.or_else(|| literal(text)) {
                 return self.value(&value);
             }
         }
@@ -111,8 +112,7 @@ impl CallsReading {
         if let Some(mut call) = call(item) {
             // Arguments that are broken may be a literal of Python.
             if let Some(Json::String(text)) = &call.arguments {
-                call.arguments =
-                    literal_in_text(text).filter(|it| matches!(it, Json::Object(_))).or(call.arguments);
+                call.arguments = literal(text).filter(|it| matches!(it, Json::Object(_))).or(call.arguments);
             }
             self.has_prose |= call.arguments.is_none() && members(item).len() > 2;
             return self.add(call);

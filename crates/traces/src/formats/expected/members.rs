@@ -4,10 +4,9 @@
 use m3_trajectory::json::Json;
 
 use super::calls::CallsReading;
-use crate::call_shapes::plain;
 use crate::content::Content;
-use crate::fields::{Fields, id, members, role};
-use crate::formats::literal;
+use crate::fields::{Fields, id, members, plain, role};
+use crate::literal::literal;
 use crate::trace::TracedCall;
 
 /// Whose calls a member holds.

@@ -12,9 +12,9 @@ use super::members::{
 use crate::arguments::{arguments as read_arguments, tool};
 use crate::content::Content;
 use crate::fields::members;
-use crate::formats::training::literal_in_text;
 use crate::input::{At, ReadError, Sink};
 use crate::label::Label;
+use crate::literal::literal;
 use crate::trace::{Trace, TraceKind, TracedCall};
 
 /// The rows of a file.
@@ -154,7 +154,7 @@ fn join(reading: &mut CallsReading, beside: &Json) -> bool {
     }
     let value = beside.as_str().and_then(|text| {
         let json = m3_trajectory::json::parse(text.as_bytes()).ok().map(|(value, _)| value);
-        json.or_else(|| literal_in_text(text))
+        json.or_else(|| literal(text))
     });
     let value = value.filter(|value| matches!(value, Json::Object(_) | Json::Array(_)));
     match (&mut calls[..], value.as_ref().unwrap_or(beside)) {

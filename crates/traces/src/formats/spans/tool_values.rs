@@ -7,7 +7,7 @@ use super::cut;
 use crate::arguments::call_id;
 use crate::content::{Content, of_text_or_parts, result_of};
 use crate::fields::{Fields, members};
-use crate::formats::training::literal::literal;
+use crate::literal::literal;
 use crate::trace::{Notes, TracedCall};
 
 /// Members beside the arguments of a Python function.

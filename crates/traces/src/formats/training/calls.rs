@@ -2,9 +2,9 @@
 
 use m3_trajectory::json::Json;
 
-use super::literal::Reader;
 use crate::arguments::tool;
 use crate::content::string;
+use crate::literal::Reader;
 use crate::trace::TracedCall;
 
 /// The calls of a text that holds nothing else. In a list, `[f(a=1), g()]`, names may have spaces, and arguments

@@ -3,13 +3,14 @@
 use m3_trajectory::json::{Json, parse};
 
 use super::super::Format;
-use super::{literal, records, written};
+use super::{records, written};
 use crate::arguments::{or_empty, tool};
 use crate::content::Content;
 use crate::content::string;
 use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::input::{Input, ReadError, Sink};
+use crate::literal;
 use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 

@@ -4,7 +4,6 @@ mod bfcl;
 mod bfcl_task;
 mod calls;
 mod glaive;
-pub(super) mod literal;
 mod rendered;
 mod results;
 mod sharegpt;
@@ -28,11 +27,6 @@ use crate::trace::TracedCall;
 /// The calls of a text in the syntax of Python that holds nothing else.
 pub(super) fn calls_in_text(text: &str) -> Option<Vec<TracedCall>> {
     calls::calls(text)
-}
-
-/// The value of a literal of Python, in which many tables hold lists and objects.
-pub(super) fn literal_in_text(text: &str) -> Option<Json> {
-    literal::literal(text)
 }
 
 /// The calls of a text that has each in `<tool_call>`, and the text.

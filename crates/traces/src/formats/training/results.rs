@@ -2,10 +2,10 @@
 
 use m3_trajectory::json::{Json, parse};
 
-use super::literal::value;
 use crate::content::string;
 use crate::conversation::Conversation;
 use crate::fields::Fields;
+use crate::literal::value;
 use crate::outcome::Outcome;
 
 /// The results of one turn: blocks of `<tool_response>`, with or without the outermost tags, a list of {`name`,

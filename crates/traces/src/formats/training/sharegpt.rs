@@ -4,12 +4,13 @@ use m3_trajectory::json::Json;
 
 use super::super::Format;
 use super::types::Types;
-use super::{calls, glaive, literal, records, results, written};
+use super::{calls, glaive, records, results, written};
 use crate::arguments::tool;
 use crate::content::Content;
 use crate::conversation::{Answer, Conversation};
 use crate::fields::{Fields, members};
 use crate::input::{Input, ReadError, Sink};
+use crate::literal::value;
 use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
@@ -137,7 +138,7 @@ impl Reader {
             return;
         }
         if self.is_react
-            && let Some(value @ Json::Object(_)) = literal::value(text)
+            && let Some(value @ Json::Object(_)) = value(text)
             && members(&value).iter().all(|(key, _)| key == "error" || key == "response")
         {
             let is_error = value.member("error").is_some_and(|error| error.as_str() != Some(""));

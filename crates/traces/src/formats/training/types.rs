@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use m3_trajectory::json::{Json, parse};
 
-use super::literal::value;
 use crate::content::string;
 use crate::fields::{Fields, members};
+use crate::literal::value;
 
 /// The types of arguments, by tool and name.
 #[derive(Debug, Default)]

@@ -2,12 +2,12 @@
 
 use m3_trajectory::json::Json;
 
-use super::literal::value;
 use super::types::Types;
 use crate::arguments::{call_id, or_empty, tool};
 use crate::content::string;
 use crate::conversation::Conversation;
 use crate::fields::Fields;
+use crate::literal::value;
 use crate::trace::TracedCall;
 
 /// The text outside of all pairs of these tags, and the text in each pair. A block without an end goes to the next

@@ -3,11 +3,11 @@
 
 use m3_trajectory::json::Json;
 
-use super::super::literal::literal;
 use super::{result, say, sections};
 use crate::arguments::{read as arguments, tool};
 use crate::content::{Content, string};
 use crate::conversation::Conversation;
+use crate::literal::literal;
 use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 

@@ -2,10 +2,11 @@
 
 use m3_trajectory::json::Json;
 
-use super::super::{calls, literal, written};
+use super::super::{calls, written};
 use super::result;
 use crate::content::Content;
 use crate::conversation::Conversation;
+use crate::literal::value;
 use crate::trace::TracedCall;
 
 pub(super) fn read(conversation: &mut Conversation, text: &str) {
@@ -48,10 +49,10 @@ fn reply(conversation: &mut Conversation, body: &str) {
         return;
     }
     // Several calls are divided by semicolons.
-    let one = literal::value(text).filter(|value| matches!(value, Json::Object(_)));
+    let one = value(text).filter(|value| matches!(value, Json::Object(_)));
     let values: Option<Vec<Json>> = match one {
         Some(value) => Some(vec![value]),
-        None => text.split("; ").map(literal::value).collect(),
+        None => text.split("; ").map(value).collect(),
     };
     let calls: Option<Vec<_>> = values.and_then(|values| values.iter().map(written::of_value).collect());
     match calls {

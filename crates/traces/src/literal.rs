@@ -14,30 +14,30 @@ pub(crate) fn literal(text: &str) -> Option<Json> {
 }
 
 /// A reader of a text, with the rest that has not been read.
-pub(super) struct Reader<'t> {
-    pub(super) rest: &'t str,
+pub(crate) struct Reader<'t> {
+    pub(crate) rest: &'t str,
 }
 
 impl<'t> Reader<'t> {
-    pub(super) fn skip(&mut self) {
+    pub(crate) fn skip(&mut self) {
         self.rest = self.rest.trim_start();
     }
 
-    pub(super) fn eat(&mut self, letter: char) -> bool {
+    pub(crate) fn eat(&mut self, letter: char) -> bool {
         let rest = self.rest.strip_prefix(letter);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
     /// Takes the beginning of the rest, up to the first character for which `is` is false.
-    pub(super) fn take(&mut self, is: impl Fn(char) -> bool) -> &'t str {
+    pub(crate) fn take(&mut self, is: impl Fn(char) -> bool) -> &'t str {
         let end = self.rest.find(|letter| !is(letter)).unwrap_or(self.rest.len());
         let (taken, rest) = self.rest.split_at(end);
         self.rest = rest;
         taken
     }
 
-    pub(super) fn value(&mut self, depth: usize) -> Option<Json> {
+    pub(crate) fn value(&mut self, depth: usize) -> Option<Json> {
         if depth > DEEPEST {
             return None;
         }
@@ -111,7 +111,7 @@ impl<'t> Reader<'t> {
         Some(Json::String(whole))
     }
 
-    pub(super) fn string(&mut self, out: &mut String, is_raw: bool) -> Option<()> {
+    pub(crate) fn string(&mut self, out: &mut String, is_raw: bool) -> Option<()> {
         let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quote| self.rest.starts_with(quote))?;
         self.rest = self.rest.strip_prefix(quote)?;
         loop {
@@ -226,7 +226,7 @@ impl<'t> Reader<'t> {
 }
 
 /// JSON, or a literal of Python.
-pub(super) fn value(text: &str) -> Option<Json> {
+pub(crate) fn value(text: &str) -> Option<Json> {
     parse(text.as_bytes()).ok().map(|(value, _)| value).or_else(|| literal(text))
 }
 
