@@ -82,7 +82,7 @@ fn what_imported_files_say_of_success_are_labels() {
     let read = json_of(&predictions);
     let labels: Vec<_> = (0..3).map(|at| read[at]["import"]["label"].clone()).collect();
     let label = |pass: bool, score: f64| json!({"pass": pass, "score": score, "member": "reward"});
-    assert_eq!(labels, [label(true, 1.0), label(false, 0.0), serde_json::Value::Null]);
+    assert_eq!(labels, [label(true, 1.0), label(false, 0.0), Value::Null]);
     let score = result(&folder, "a.json", [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 0.0)]);
     let mut agree = m3_bare(folder.path());
     agree.arg("agree").arg(&score).arg("--labels").arg(format!("a={}", predictions.display()));
