@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::{BufWriter, Write as _};
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
 
 use m3_trajectory::json::{Json, Keys};
 
@@ -13,6 +14,7 @@ use crate::fields::{Fields, id, members, plain};
 use crate::formats::{Format, TEXTS};
 use crate::head::{Head, Shape, is_report};
 use crate::input::{Input, ReadError, Sink};
+use crate::label::Label;
 use crate::logs::as_exchange;
 use crate::lost::{has_calls, leave_out};
 use crate::sink::{At, TakingSink};
@@ -33,7 +35,7 @@ const HOLDERS: &str = "agentdata agents agentstate agentstates agentcontainer al
 const RECORDS: usize = 10;
 
 /// The deepest member that is looked into.
-const DEPTH: usize = 3;
+const DEPTH: usize = 5;
 
 /// Members with the id that the program gave to a record; it is surer than one within the trace.
 const IDS: [&str; 2] = ["custom_id", "key"];
@@ -160,6 +162,42 @@ impl Envelope {
         matches!(self.steps.last(), Some(Step::Exchange))
     }
 
+    /// The names of the members on the way to a trace.
+    fn name(&self) -> String {
+        let names = self.steps.iter().filter_map(|step| match step {
+            Step::Member(name) => Some(name.as_str()),
+            _ => None,
+        });
+        names.collect::<Vec<_>>().join(".")
+    }
+
+    /// What stands in a record at the end of all steps.
+    fn inner<'j>(&self, record: &'j Json) -> Vec<Cow<'j, Json>> {
+        let next = |all: Vec<Cow<'j, Json>>, step: &Step| {
+            all.iter().flat_map(|value| step.apply(value)).map(|it| Cow::Owned(it.into_owned())).collect()
+        };
+        self.steps.iter().fold(vec![Cow::Borrowed(record)], next)
+    }
+
+    /// Calls `each` with every record of a file.
+    fn records(
+        &self,
+        input: &Input<'_>,
+        sink: &mut dyn Sink,
+        mut each: impl FnMut(&mut dyn Sink, Option<u64>, &Json) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let shape = self.shape.unwrap_or(input.head.shape);
+        if shape == Shape::Text {
+            return table::each_row(input.source, sink, |sink, At { line, .. }, row| {
+                each(sink, line, &table::record(row))
+            });
+        }
+        let head = Head { shape, ..input.head.clone() };
+        Input::new(input.source, &head).values(sink, |sink, record| {
+            items(&record.value).iter().try_for_each(|item| each(sink, record.line, item))
+        })
+    }
+
     /// Reads what stands in the records, in a temporary file, by its own format.
     pub(crate) fn read(
         &self,
@@ -169,72 +207,40 @@ impl Envelope {
     ) -> Result<(), ReadError> {
         let source = input.source;
         let failed = |cause| ReadError::from(source.spool_error(cause));
-        let mut file = BufWriter::new(source.temporary_file()?);
-        let (mut lines, mut was_reply) = (0, false);
-        let is_reply = |message: &Json| message.says("role", "assistant");
-        let names = self.steps.iter().filter_map(|step| match step {
-            Step::Member(name) => Some(name.as_str()),
-            _ => None,
-        });
-        let name = names.collect::<Vec<_>>().join(".");
-        let is_log = self.is_log();
+        let mut spool = Spool::new(source.temporary_file()?);
+        let name = self.name();
         let missing = match &*name {
-            _ if is_log => "a record without a request and a reply of this dialect is left out".to_owned(),
+            _ if self.is_log() => {
+                "a record without a request and a reply of this dialect is left out".to_owned()
+            }
             name => format!("a record without `{name}` is left out"),
         };
-        let mut each = |sink: &mut dyn Sink, line: Option<u64>, item: &Json| {
-            let mut all = vec![Cow::Borrowed(item)];
-            for step in &self.steps {
-                all = all
-                    .iter()
-                    .flat_map(|value| step.apply(value))
-                    .map(|it| Cow::Owned(it.into_owned()))
-                    .collect();
-            }
+        self.records(input, sink, |sink, line, record| {
+            let mut all = self.inner(record);
             // A log may have replies of several dialects.
             let is_known = |value: &Json| (format.recognizes)(&Head::from_values(vec![value.clone()], true));
-            all.retain(|inner| !is_log || is_known(inner));
+            all.retain(|inner| !self.is_log() || is_known(inner));
             if all.is_empty() {
-                leave_out(sink, line, item, &missing);
+                leave_out(sink, line, record, &missing);
             }
-            // A message about a line is one about the line of the file.
-            while line.is_some_and(|line| lines + 1 < line) {
-                writeln!(file).map_err(failed)?;
-                lines += 1;
-            }
-            for inner in all {
-                // Replies that stand in records of their own are several.
-                if (is_reply(&inner), was_reply) == (true, true) {
-                    writeln!(file, r#"{{"role": "user", "content": ""}}"#).map_err(failed)?;
-                    lines += 1;
-                }
-                was_reply = is_reply(&inner);
-                writeln!(file, "{}", with_id(&inner, item).to_text(Keys::AsRead)).map_err(failed)?;
-                lines += 1;
-            }
-            Ok::<_, ReadError>(())
-        };
-        let shape = self.shape.unwrap_or(input.head.shape);
-        let shaped = Head { shape, ..input.head.clone() };
-        if shape == Shape::Text {
-            table::each_row(source, sink, |sink, At { line, .. }, row| {
-                each(sink, line, &table::record(row))
-            })?;
-        } else {
-            Input::new(source, &shaped).values(sink, |sink, record| {
-                items(&record.value).iter().try_for_each(|item| each(sink, record.line, item))
-            })?;
-        }
+            spool.add(line, record, &all).map_err(failed)
+        })?;
+        let Spool { file, labels, .. } = spool;
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
         let source = source.converted_to(file)?;
         let head = Head::read(&source)?;
         let inner = Input::new(&source, &head);
         let mut is_read = false;
-        let note = |sink: &mut dyn Sink, line, mut trace: Trace| {
+        let note = |sink: &mut dyn Sink, line: Option<u64>, mut trace: Trace| {
             is_read |= has_calls(&trace);
             if !name.is_empty() {
                 trace.notes.add_named("read from the member", &name, "of a record");
             }
+            let outer = match line {
+                Some(line) => labels.get(&line),
+                None => labels.values().next().filter(|_| labels.len() == 1),
+            };
+            trace.label = trace.label.take().or_else(|| outer.cloned());
             sink.trace(line, trace)
         };
         (format.read)(&inner, &mut TakingSink::new(sink, note))?;
@@ -246,6 +252,47 @@ impl Envelope {
             input.set_checked();
         }
         Ok(())
+    }
+}
+
+/// The temporary file with what stands in the records, a line each.
+struct Spool {
+    file: BufWriter<File>,
+    lines: u64,
+    /// Whether the last line is a reply.
+    was_reply: bool,
+    /// What records say of success, by the only line of each.
+    labels: BTreeMap<u64, Label>,
+}
+
+impl Spool {
+    fn new(file: File) -> Self {
+        Self { file: BufWriter::new(file), lines: 0, was_reply: false, labels: BTreeMap::new() }
+    }
+
+    fn add(&mut self, line: Option<u64>, record: &Json, all: &[Cow<'_, Json>]) -> io::Result<()> {
+        // A message about a line is one about the line of the file.
+        while line.is_some_and(|line| self.lines + 1 < line) {
+            self.line("")?;
+        }
+        for inner in all {
+            // Replies that stand in records of their own are several.
+            let is_reply = inner.says("role", "assistant");
+            if is_reply && self.was_reply {
+                self.line(r#"{"role": "user", "content": ""}"#)?;
+            }
+            self.was_reply = is_reply;
+            self.line(&with_id(inner, record).to_text(Keys::AsRead))?;
+        }
+        if let ([_], Some(label)) = (all, Label::find(record)) {
+            self.labels.insert(self.lines, label);
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, text: &str) -> io::Result<()> {
+        self.lines += 1;
+        writeln!(self.file, "{text}")
     }
 }
 

@@ -3,7 +3,7 @@
 use m3_trajectory::json::Json;
 
 use crate::content::{object, string};
-use crate::fields::{Fields, members, plain};
+use crate::fields::{Fields, members, number, plain};
 
 /// Plain names of members with a verdict or a reward, the surest first.
 const NAMES: [&str; 14] = [
@@ -96,13 +96,11 @@ fn only(key: &str, scores: &Json) -> Option<Label> {
 
 fn label(member: &str, value: &Json) -> Option<Label> {
     let value = value.first(&["value", "score"]).unwrap_or(value);
-    let score = match value {
-        Json::Integer(_) | Json::Float(_) => crate::fields::number(value),
-        _ => None,
-    };
+    // The cells of a table are texts.
+    let score = number(value);
     let pass = match value {
         Json::Bool(pass) => Some(*pass),
-        Json::String(word) => match word.trim().to_ascii_lowercase().as_str() {
+        Json::String(word) if score.is_none() => match word.trim().to_ascii_lowercase().as_str() {
             "pass" | "passed" | "success" | "true" | "correct" | "c" => Some(true),
             "fail" | "failed" | "failure" | "false" | "incorrect" | "i" => Some(false),
             _ => None,

@@ -150,3 +150,17 @@ fn spans_below_lines_of_text() {
     let document = format!("# Title\n```json\n{{\"messages\": {REQUEST}}}\n```\n");
     assert!(read_text("README.md", &document).is_err());
 }
+
+#[test]
+fn what_a_record_says_of_success_belongs_to_the_trace_in_it() {
+    let messages = quoted(
+        r#"[{"role": "user", "content": "Q?"}, {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{\"x\": 1}"}}]}]"#,
+    );
+    let record = |resolved: bool| format!(r#"{{"resolved": {resolved}, "messages": {messages}}}"#);
+    let (_, kept) = read_text("rows.jsonl", &format!("{}\n{}\n", record(true), record(false))).unwrap();
+    let labels: Vec<_> =
+        kept.traces.iter().map(|trace| trace.label.as_ref().and_then(|it| it.pass)).collect();
+    assert_eq!(labels, [Some(true), Some(false)]);
+    let (_, kept) = read_text("row.json", &record(true)).unwrap();
+    assert_eq!(kept.traces[0].label.as_ref().map(|it| it.member.as_str()), Some("resolved"));
+}
