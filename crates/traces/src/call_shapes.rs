@@ -5,70 +5,33 @@ use m3_trajectory::json::{Json, parse};
 
 use crate::arguments::{arguments, call_id, tool};
 use crate::content::result_of;
-use crate::fields::{Fields, members, plain};
+use crate::fields::{Fields, members, names, plain};
 use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 /// Members that hold a call or a list of calls, and types of parts that are calls.
-const CALLS: &[&str] = &[
-    "builtintoolcall",
-    "functioncall",
-    "functioncalls",
-    "mcptooluse",
-    "servertooluse",
-    "toolcall",
-    "toolcalls",
-    "toolscalled",
-    "toolinvocation",
-    "toolinvocations",
-    "toolrequest",
-    "toolrequests",
-    "tooluse",
-    "tooluses",
+const CALLS: &[&str] = names![
+    builtintoolcall functioncall functioncalls mcptooluse servertooluse toolcall toolcalls toolscalled
+    toolinvocation toolinvocations toolrequest toolrequests tooluse tooluses
 ];
 
 /// Types of parts that are calls, beside those of [`CALLS`].
 const CALL_TYPES: &[&str] = &["dynamictool", "tool"];
 
 /// Members that hold a result or a list of results, and types of parts that are results.
-const RESULTS: &[&str] = &[
-    "builtintoolreturn",
-    "functioncalloutput",
-    "functioncallresult",
-    "functionresponse",
-    "functionresult",
-    "mcptoolresult",
-    "toolcalloutput",
-    "toolcallresult",
-    "toolcallresults",
-    "toolcallstates",
-    "tooloutput",
-    "tooloutputs",
-    "toolresponse",
-    "toolresponses",
-    "toolresult",
-    "toolresults",
-    "toolreturn",
-    "toolreturns",
+const RESULTS: &[&str] = names![
+    builtintoolreturn functioncalloutput functioncallresult functionresponse functionresult mcptoolresult
+    toolcalloutput toolcallresult toolcallresults toolcallstates tooloutput tooloutputs toolresponse
+    toolresponses toolresult toolresults toolreturn toolreturns
 ];
 
 /// Members with the name of the called tool.
 const NAMES: &[&str] = &["name", "toolname", "functionname", "tool", "function", "action"];
 
 /// Members with the arguments.
-pub(crate) const ARGUMENTS: &[&str] = &[
-    "arguments",
-    "args",
-    "actioninput",
-    "input",
-    "parameters",
-    "params",
-    "kwargs",
-    "toolinput",
-    "toolargs",
-    "toolarguments",
-    "toolkwargs",
-    "inputparameters",
+pub(crate) const ARGUMENTS: &[&str] = names![
+    arguments args actioninput input parameters params kwargs toolinput toolargs toolarguments toolkwargs
+    inputparameters
 ];
 
 /// Members that a call, or the value of a result, stands in.

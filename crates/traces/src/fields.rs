@@ -2,6 +2,12 @@
 
 use m3_trajectory::json::Json;
 
+/// A list of names, which are written one after another.
+macro_rules! names {
+    ($($name:ident)*) => { &[$(stringify!($name)),*] };
+}
+pub(crate) use names;
+
 /// Reads members of objects; a member that is null counts as missing.
 pub(crate) trait Fields {
     /// The first of these members that is there.

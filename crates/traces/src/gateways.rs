@@ -5,26 +5,13 @@ use m3_trajectory::json::Json;
 
 use crate::arguments::{arguments, tool};
 use crate::call_shapes::pick;
-use crate::fields::{members, plain};
+use crate::fields::{members, names, plain};
 use crate::trace::{Trace, TracedCall};
 
 /// The names of gateways, without servers, case and punctuation.
-const GATEWAYS: &[&str] = &[
-    "callmcptool",
-    "calltool",
-    "executemcptool",
-    "executetool",
-    "invokemcptool",
-    "invoketool",
-    "mcpcall",
-    "mcpcalltool",
-    "mcpexecutetool",
-    "mcpinvoketool",
-    "mcpruntool",
-    "runmcptool",
-    "runtool",
-    "usemcptool",
-    "usetool",
+const GATEWAYS: &[&str] = names![
+    callmcptool calltool executemcptool executetool invokemcptool invoketool mcpcall mcpcalltool
+    mcpexecutetool mcpinvoketool mcpruntool runmcptool runtool usemcptool usetool
 ];
 
 /// Members with the name of the tool within.

@@ -7,7 +7,7 @@ use m3_trajectory::{Source, SourceError};
 
 use crate::archive::Archive;
 use crate::call_signs::written_calls;
-use crate::fields::{Fields, members, plain, role};
+use crate::fields::{Fields, members, names, plain, role};
 use crate::lines::each_sign;
 use crate::message_events::is_conversation_event;
 
@@ -57,23 +57,9 @@ const MESSAGES: [&str; 4] = ["messages", "input", "contents", "items"];
 const EVENTS: [&str; 3] = ["events", "history", "trajectory"];
 
 /// Plain names of lists that are a side of one conversation, or all of it.
-const SIDES: [&str; 16] = [
-    "choices",
-    "completion",
-    "contents",
-    "conversation",
-    "dialogue",
-    "history",
-    "input",
-    "messages",
-    "output",
-    "prompt",
-    "query",
-    "reference",
-    "reply",
-    "response",
-    "trajectory",
-    "userinput",
+const SIDES: &[&str] = names![
+    choices completion contents conversation dialogue history input messages output prompt query reference
+    reply response trajectory userinput
 ];
 
 impl Head {

@@ -3,37 +3,17 @@
 use m3_trajectory::json::Json;
 
 use crate::content::{object, string};
-use crate::fields::{Fields, members, number, plain};
+use crate::fields::{Fields, members, names, number, plain};
 
 /// Plain names of members with a verdict or a reward, the surest first.
-const NAMES: [&str; 14] = [
-    "success",
-    "succeeded",
-    "passed",
-    "pass",
-    "resolved",
-    "solved",
-    "iscorrect",
-    "correct",
-    "utility",
-    "reward",
-    "finalreward",
-    "score",
-    "verdict",
-    "grade",
+const NAMES: &[&str] = names![
+    success succeeded passed pass resolved solved iscorrect correct utility reward finalreward score verdict
+    grade
 ];
 
 /// Plain names of members that hold such a member, or several scores by name.
-const HOLDERS: [&str; 9] = [
-    "rewardinfo",
-    "evaluation",
-    "scores",
-    "report",
-    "testresult",
-    "result",
-    "gradingresult",
-    "info",
-    "metadata",
+const HOLDERS: &[&str] = names![
+    rewardinfo evaluation scores report testresult result gradingresult info metadata
 ];
 
 /// The deepest holder that is looked into.

@@ -10,7 +10,7 @@ use crate::arguments::{arguments, tool};
 use crate::call_shapes::call;
 use crate::content::Content;
 use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
+use crate::fields::{Fields, members, names};
 use crate::input::{At, Input, ReadError, Sink};
 use crate::outcome::Outcome;
 use crate::trace::TracedCall;
@@ -27,15 +27,8 @@ pub(super) const HISTORY: Format = Format {
 const SILENT: [&str; 6] = ["change_agent_state", "message", "null", "recall", "system", "think"];
 
 /// Members of an action that are about it, and no arguments.
-const ABOUT: [&str; 8] = [
-    "blocking",
-    "confirmation_state",
-    "hidden",
-    "is_confirmed",
-    "is_input",
-    "security_risk",
-    "task_completed",
-    "thought",
+const ABOUT: &[&str] = names![
+    blocking confirmation_state hidden is_confirmed is_input security_risk task_completed thought
 ];
 
 fn is_event(record: &Json) -> bool {

@@ -5,20 +5,12 @@ use m3_trajectory::json::Json;
 use super::reading::MessageReading;
 use super::{Author, holds_calls, message, message_of};
 use crate::conversation::Conversation;
-use crate::fields::{Fields, role};
+use crate::fields::{Fields, names, role};
 use crate::head::messages;
 
 /// Members beside the messages that hold the reply to them.
-const REPLIES: [&str; 9] = [
-    "response",
-    "output",
-    "outputs",
-    "completion",
-    "choices",
-    "reply",
-    "generation",
-    "generations",
-    "candidates",
+const REPLIES: &[&str] = names![
+    response output outputs completion choices reply generation generations candidates
 ];
 
 /// Adds the reply that stands beside the messages, if these do not end with one: logs keep it in a member of its own.

@@ -5,7 +5,7 @@ use m3_trajectory::json::Json;
 
 use super::calls::CallsReading;
 use crate::content::Content;
-use crate::fields::{Fields, id, members, plain, role};
+use crate::fields::{Fields, id, members, names, plain, role};
 use crate::literal::literal;
 use crate::trace::TracedCall;
 
@@ -21,21 +21,8 @@ pub(super) enum Whose {
 }
 
 /// Words before or after the noun that say that calls should be made.
-const EXPECTED: &[&str] = &[
-    "correct",
-    "desired",
-    "expected",
-    "gold",
-    "golden",
-    "groundtruth",
-    "gt",
-    "ideal",
-    "label",
-    "labeled",
-    "reference",
-    "required",
-    "solution",
-    "target",
+const EXPECTED: &[&str] = names![
+    correct desired expected gold golden groundtruth gt ideal label labeled reference required solution target
 ];
 
 /// Those of them that name calls without a noun, if their values are calls. Others also name labels and accepted values.
@@ -45,33 +32,13 @@ const ALONE: &[&str] = &["expected", "gold", "golden", "groundtruth", "ideal", "
 const MADE: &[&str] = &["actual", "called", "executed", "invoked", "made", "observed", "predicted", "used"];
 
 /// Nouns that name calls without any other word.
-const CALLS: &[&str] = &[
-    "calls",
-    "functioncall",
-    "functioncalls",
-    "toolcall",
-    "toolcalls",
-    "toolpath",
-    "toolsequence",
-    "tooltrajectory",
-    "tooluse",
-    "tooluses",
+const CALLS: &[&str] = names![
+    calls functioncall functioncalls toolcall toolcalls toolpath toolsequence tooltrajectory tooluse tooluses
 ];
 
 /// Nouns that name calls together with a word of [`EXPECTED`] or [`MADE`]. Alone, they mostly name what is offered.
-const TOOLS: &[&str] = &[
-    "action",
-    "actions",
-    "call",
-    "function",
-    "functionname",
-    "functions",
-    "steps",
-    "tool",
-    "toolname",
-    "toolnames",
-    "tools",
-    "trajectory",
+const TOOLS: &[&str] = names![
+    action actions call function functionname functions steps tool toolname toolnames tools trajectory
 ];
 
 /// Nouns that name calls only if their values are calls; they may as well name prose.
@@ -81,95 +48,32 @@ const MAYBE: &[&str] = &["action", "actions", "steps", "trajectory"];
 const ONE: &[&str] = &["action", "call", "function", "functionname", "tool", "toolname"];
 
 /// Nouns for the arguments of a call.
-const ARGUMENTS: &[&str] = &[
-    "args",
-    "arguments",
-    "functionargs",
-    "functionarguments",
-    "inputparameters",
-    "kwargs",
-    "parameters",
-    "params",
-    "toolargs",
-    "toolarguments",
-    "toolinput",
-    "toolparameters",
-    "toolparams",
+const ARGUMENTS: &[&str] = names![
+    args arguments functionargs functionarguments inputparameters kwargs parameters params toolargs
+    toolarguments toolinput toolparameters toolparams
 ];
 
 /// Names of the id, the surest first.
-const IDS: &[&str] = &[
-    "id",
-    "taskid",
-    "caseid",
-    "testid",
-    "testcaseid",
-    "sampleid",
-    "exampleid",
-    "questionid",
-    "queryid",
-    "itemid",
-    "rowid",
-    "uid",
-    "uuid",
-    "qid",
-    "case",
-    "testcase",
-    "scenario",
-    "key",
-    "number",
-    "name",
-    "title",
+const IDS: &[&str] = names![
+    id taskid caseid testid testcaseid sampleid exampleid questionid queryid itemid rowid uid uuid qid case
+    testcase scenario key number name title
 ];
 
 /// Those of them that only tasks have.
-const TASK_IDS: &[&str] = &[
-    "id",
-    "taskid",
-    "caseid",
-    "testid",
-    "testcaseid",
-    "sampleid",
-    "exampleid",
-    "questionid",
-    "queryid",
-    "qid",
-    "case",
-    "testcase",
-    "scenario",
+const TASK_IDS: &[&str] = names![
+    id taskid caseid testid testcaseid sampleid exampleid questionid queryid qid case testcase scenario
 ];
 
 /// Names of the question, the surest first.
-const QUESTIONS: &[&str] = &[
-    "question",
-    "query",
-    "userquery",
-    "userinput",
-    "usermessage",
-    "userprompt",
-    "prompt",
-    "input",
-    "inputs",
-    "instruction",
-    "request",
-    "userrequest",
-    "utterance",
-    "task",
-    "goal",
-    "text",
+const QUESTIONS: &[&str] = names![
+    question query userquery userinput usermessage userprompt prompt input inputs instruction request
+    userrequest utterance task goal text
 ];
 
 /// Names of the answer that should be given, or that a model gave.
-const EXPECTED_ANSWERS: &[&str] = &[
-    "expectedoutput",
-    "expectedanswer",
-    "expectedresponse",
-    "referenceanswer",
-    "referenceoutput",
-    "goldanswer",
-    "answer",
-    "finalanswer",
-    "finalreply",
+const EXPECTED_ANSWERS: &[&str] = names![
+    expectedoutput expectedanswer expectedresponse referenceanswer referenceoutput goldanswer answer
+    finalanswer finalreply
 ];
 const MADE_ANSWERS: &[&str] =
     &["actualoutput", "actualanswer", "finalreply", "finalanswer", "answer", "output", "response"];

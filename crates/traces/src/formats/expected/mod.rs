@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use m3_trajectory::json::Json;
 
 use super::Format;
-use crate::fields::{Fields, members as members_of, role};
+use crate::fields::{Fields, members as members_of, names, role};
 use crate::head::{Head, Shape, is_report};
 use crate::input::{At, Input, ReadError, Sink};
 use crate::message_events::is_conversation_event;
@@ -53,15 +53,8 @@ fn is_record(value: &Json) -> bool {
 
 /// Members that hold what a task asks, what a model made of it, and what it should have made, as datasets of evaluation
 /// programs keep them apart.
-const APART: [&str; 8] = [
-    "expectations",
-    "expected",
-    "expected_output",
-    "expectedOutput",
-    "inputs",
-    "outputs",
-    "reference_outputs",
-    "referenceOutputs",
+const APART: &[&str] = names![
+    expectations expected expected_output expectedOutput inputs outputs reference_outputs referenceOutputs
 ];
 
 /// A record with the members of those objects beside its own, if it has no calls of its own:

@@ -10,7 +10,7 @@ use super::written::tagged;
 use crate::arguments::{arguments, tool};
 use crate::content::Content;
 use crate::conversation::Conversation;
-use crate::fields::{Fields, count, members};
+use crate::fields::{Fields, count, members, names};
 use crate::input::{At, Input, ReadError, Sink};
 use crate::trace::{Trace, TraceKind, TracedCall};
 
@@ -55,23 +55,9 @@ fn is_result(value: &Json) -> bool {
 }
 
 /// The beginnings of the ids of BFCL's categories.
-const CATEGORIES: [&str; 16] = [
-    "simple_",
-    "multiple_",
-    "parallel_",
-    "irrelevance_",
-    "relevance_",
-    "java_",
-    "javascript_",
-    "rest_",
-    "sql_",
-    "exec_",
-    "executable_",
-    "live_",
-    "multi_turn_",
-    "chatable_",
-    "memory_",
-    "web_search_",
+const CATEGORIES: &[&str] = names![
+    simple_ multiple_ parallel_ irrelevance_ relevance_ java_ javascript_ rest_ sql_ exec_ executable_ live_
+    multi_turn_ chatable_ memory_ web_search_
 ];
 
 /// Whether a record has nothing but what BFCL's files have, and an id such as `simple_python_12`, so that a text without
