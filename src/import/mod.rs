@@ -23,7 +23,7 @@ pub use m3_traces::{FileToImport, walk};
 use m3_traces::{Format, ReadError, Sink, Trace, TraceKind, recognize, recognize_among};
 use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::Vocabulary;
-use m3_trajectory::{Source, SourceError, Trajectory};
+use m3_trajectory::{SourceError, Trajectory};
 pub use media::MediaFolder;
 pub use offered::OfferedTools;
 pub use report::{FileImport, ImportReport, NoteReport};
@@ -187,7 +187,7 @@ fn import_file(
 
 /// Reads the traces of a file, if it has one of the formats.
 fn read(found: &FileToImport, receiver: &mut Receiver<'_, '_>) -> Result<(), ReadError> {
-    let source = Source::open(&found.path)?.unhashed();
+    let source = found.open()?.unhashed();
     let recognized = match receiver.options.from {
         Some(formats) => recognize_among(&source, formats)?,
         None => recognize(&source)?,

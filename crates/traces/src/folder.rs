@@ -23,7 +23,7 @@ pub(crate) fn convert(source: &Source, converter: &mut Converter<'_, '_>) -> Res
     for file in files {
         let within = file.path.strip_prefix(folder).unwrap_or(&file.path).display().to_string();
         converter.file = Some(shortened(&within, LONGEST_NAME));
-        let inner = Source::open(&file.path)?;
+        let inner = file.open()?;
         let is_own = head::is_own(&inner.start(START)?);
         let is_read = if is_own { own(&file.path, converter)? } else { converter.convert(&inner)? };
         if is_read {

@@ -54,6 +54,38 @@ fn a_folder_stands_for_all_traces_in_it() {
     assert_eq!(in_short(&scan(folder.path())), ["p s/h"]);
 }
 
+/// The names are those of Strands' `FileSessionManager`; the tenth message comes after the second.
+#[test]
+fn a_session_in_files_of_its_messages_is_one_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let messages = folder.path().join("agent_default/messages");
+    std::fs::create_dir_all(&messages).unwrap();
+    std::fs::write(folder.path().join("agent_default/agent.json"), r#"{"agent_id": "default"}"#).unwrap();
+    for (number, content) in [
+        (0, r#""user", "content": [{"text": "q"}]"#),
+        (2, r#""assistant", "content": [{"toolUse": {"toolUseId": "1", "name": "f", "input": {}}}]"#),
+        (
+            10,
+            r#""user", "content": [{"toolResult": {"toolUseId": "1", "status": "success", "content": [{"text": "r"}]}}]"#,
+        ),
+        (11, r#""assistant", "content": [{"text": "done"}]"#),
+    ] {
+        let text = format!("{{\n  \"message\": {{\"role\": {content}}},\n  \"message_id\": {number}\n}}");
+        std::fs::write(messages.join(format!("message_{number}.json")), text).unwrap();
+    }
+    let file = scan(folder.path());
+    assert_eq!(in_short(&file), ["agent_default f"]);
+    let trajectory = file.read(0).unwrap();
+    assert_eq!(
+        (trajectory.question.as_deref(), trajectory.final_reply.as_deref()),
+        (Some("q"), Some("done"))
+    );
+    assert_eq!(
+        trajectory.steps[0].calls[0].result.as_ref().map(|it| it.to_plain_text()),
+        Some("r".to_owned())
+    );
+}
+
 #[test]
 fn a_folder_without_traces_and_one_with_lost_calls_are_errors() {
     let folder = tempfile::tempdir().unwrap();

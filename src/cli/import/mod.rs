@@ -199,7 +199,11 @@ fn read_all(
     printer: Printer,
 ) -> Result<ImportedFiles, Failure> {
     // A pipe may block for ever. So with pipes, signals are not handled, and end the program as usual.
-    let runtime = if found.iter().all(|found| found.path.is_file()) { Some(runtime()?) } else { None };
+    let runtime = if found.iter().all(|found| found.path.is_file() || !found.parts.is_empty()) {
+        Some(runtime()?)
+    } else {
+        None
+    };
     let signals = runtime.as_ref().map(Signals::listen);
     let options = ImportOptions {
         from: args.from.as_ref().map(|formats| formats.0.as_slice()),
