@@ -28,6 +28,9 @@ const RESULTS: &[&str] = names![
 /// Members with the name of the called tool.
 const NAMES: &[&str] = &["name", "toolname", "functionname", "tool", "function", "action"];
 
+/// Members with the name of the tool's server.
+const SERVERS: &[&str] = &["server", "servername", "mcpserver", "serverlabel"];
+
 /// Members with the arguments.
 pub(crate) const ARGUMENTS: &[&str] = names![
     arguments args actioninput input parameters params kwargs toolinput toolargs toolarguments toolkwargs
@@ -148,9 +151,10 @@ fn call_within(value: &Json, outer: Option<String>, depth: usize) -> Option<Trac
         has_failed(holder) || result.is_some() && !is_empty
     };
     let outcome = state.into_iter().chain([value]).find(has_outcome).map(outcome).unwrap_or_default();
+    let server = pick(value, SERVERS).and_then(Json::as_str).filter(|_| !name.contains('/'));
     Some(TracedCall {
         id,
-        tool: tool(None, name),
+        tool: tool(server, name),
         arguments: arguments(pick(holder, ARGUMENTS)),
         result: outcome.result,
         is_error: outcome.is_error,
@@ -182,7 +186,8 @@ fn outcome_within(value: &Json, depth: usize) -> Outcome {
         }
         None => Outcome { result: returned(value), ..Outcome::default() },
     };
-    read.is_error |= has_failed(value);
+    let is_failed = |value: &Json| pick(value, &["iserror"]) == Some(&Json::Bool(true));
+    read.is_error |= has_failed(value) || pick(value, RETURNED).is_some_and(is_failed);
     read.id = id.or(read.id);
     read.tool = tool_name.map(|name| tool(None, name)).or(read.tool);
     read
@@ -201,7 +206,7 @@ fn returned(value: &Json) -> Option<Json> {
     }
     // `{"status": "success", "value": ..}`, `{"content": ".."}`.
     let is_alone = members(holder).len() == 1;
-    let is_marked = holder.has("status") || holder.has("is_error");
+    let is_marked = holder.has("status") || pick(holder, &["iserror"]).is_some();
     let is_wrapper = |inner: &&Json| is_marked || is_alone && matches!(inner, Json::String(_));
     let inner = pick(holder, &["value", "content"]).filter(is_wrapper);
     let value = inner.unwrap_or(holder);

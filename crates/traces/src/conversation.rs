@@ -68,6 +68,10 @@ pub(crate) struct Conversation {
     pub(crate) is_reference: bool,
     /// Whether the last call stands in a text, so that its result is what the user writes next.
     pub(crate) awaits_observation: bool,
+    /// Whether calls stand in texts of the model.
+    pub(crate) has_calls_in_texts: bool,
+    /// Whether the last message is being read.
+    pub(crate) is_at_end: bool,
     /// Everything that is added, for spans: which messages of a request are new is known only from all requests.
     pub(crate) record: Record,
     question: Option<Content>,
@@ -99,6 +103,7 @@ impl Conversation {
     /// Adds a message of the user. The first real one is the question.
     pub(crate) fn user(&mut self, content: Content) {
         self.end_reply();
+        self.awaits_observation = false;
         self.record.add(|| Entry::User(content.clone()));
         if self.question.is_none() {
             self.question = question(content);
@@ -191,6 +196,7 @@ impl Conversation {
     /// Adds a call to the current reply.
     pub(crate) fn call(&mut self, call: TracedCall) {
         self.record.add(|| Entry::Call(call.clone()));
+        self.awaits_observation = false;
         let started = self.now;
         let (id, is_waiting) = (call.id.clone(), call.result.is_none());
         let reply = self.open();

@@ -218,7 +218,8 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
 /// Whether an object has several lists of messages by the ids of their conversations, and nothing else. A request and its
 /// reply are two lists as well.
 fn is_by_id(value: &Json) -> bool {
-    let is_list = |(_, inner): &(String, Json)| inner.items().iter().any(|item| role(item).is_some());
+    let is_reply = |item: &Json| matches!(role(item), Some("assistant" | "ai" | "model"));
+    let is_list = |(_, inner): &(String, Json)| inner.items().iter().any(is_reply);
     let is_name = |(key, _): &(String, Json)| SIDES.contains(&plain(key).as_str());
     let all = members(value);
     all.len() > 1 && all.iter().all(is_list) && !all.iter().any(is_name)

@@ -283,34 +283,34 @@ impl Input<'_> {
     ) -> Result<(), ReadError> {
         self.set_checked();
         let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
+        let is_event = |value: &Json| role(value).is_some() || is_conversation_event(value);
+        let is_single_message = |value: &Json| is_event(value) && !is_conversation(value);
+        let each_conversation = |sink: &mut dyn Sink, at: At, value: &Json| {
+            // Facts of the file, or a conversation in which nothing was written yet.
+            if !is_conversation(value) && !is_event(value) {
+                leave_out(sink, at.line, value, "a record without messages is left out");
+                return Ok(());
+            }
+            each(sink, at, value)
+        };
         if self.head.shape == Shape::Lines {
-            let is_event = |value: &Json| role(value).is_some() || is_conversation_event(value);
             let has_conversations = match &self.head.values[..] {
                 // The first line may say what the file is.
-                [first, second, ..] if !is_conversation(first) => {
-                    !is_event(first)
-                        && is_conversation(second)
-                        && self.head.values[1..].iter().all(is_conversation)
-                }
+                [first, second, ..] if !is_conversation(first) => !is_event(first) && is_conversation(second),
                 all => all.first().is_some_and(is_conversation),
             };
             if has_conversations {
-                return self.each_line(sink, |sink, at, value| {
-                    if at.line == Some(1) && !is_conversation(value) {
-                        leave_out(sink, at.line, value, "a line without messages is left out");
-                        return Ok(());
-                    }
-                    each(sink, at, value)
-                });
+                return self.each_line(sink, each_conversation);
             }
             let all = Json::Array(self.all(sink)?);
             return each(sink, At::default(), &all);
         }
         match self.head.values.first() {
             Some(Json::Array(items))
-                if self.head.whole(items).iter().all(is_conversation) && !items.is_empty() =>
+                if self.head.whole(items).iter().any(is_conversation)
+                    && !self.head.whole(items).iter().any(is_single_message) =>
             {
-                self.each_item(sink, each)
+                self.each_item(sink, each_conversation)
             }
             _ => each(sink, At::default(), &self.document()?),
         }

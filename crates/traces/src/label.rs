@@ -5,16 +5,14 @@ use m3_trajectory::json::Json;
 use crate::content::{object, string};
 use crate::fields::{Fields, members, names, number, plain};
 
-/// Plain names of members with a verdict or a reward, the surest first.
-const NAMES: &[&str] = names![
-    success succeeded passed pass resolved solved iscorrect correct utility reward finalreward score verdict
-    grade
-];
+/// Plain names of members with a verdict, which is true or false or a word for it.
+const VERDICTS: &[&str] = names![success succeeded passed pass resolved solved iscorrect utility verdict];
 
-/// Plain names of members that hold such a member, or several scores by name.
-const HOLDERS: &[&str] = names![
-    rewardinfo evaluation scores report testresult result gradingresult info metadata
-];
+/// Plain names of members with a number.
+const NUMBERS: &[&str] = names![reward finalreward score];
+
+/// Plain names of members that hold one of these.
+const HOLDERS: &[&str] = names![rewardinfo evaluation testresult report gradingresult info];
 
 /// The deepest holder that is looked into.
 const DEPTH: usize = 2;
@@ -47,49 +45,57 @@ impl Label {
 
 fn within(value: &Json, depth: usize) -> Option<Label> {
     let with_name = |name: &&str| members(value).iter().find(|(key, _)| plain(key) == **name);
-    let own = NAMES.iter().filter_map(with_name).find_map(|(key, value)| label(key, value));
-    let is_deep = depth >= DEPTH;
-    own.or_else(|| {
-        let mut holders = HOLDERS.iter().filter(|_| !is_deep).filter_map(with_name);
-        holders.find_map(|(key, inner)| match inner {
-            Json::Object(_) => within(inner, depth + 1).or_else(|| only(key, inner)),
-            Json::Array(_) => only(key, inner),
-            _ => None,
-        })
+    let verdict = VERDICTS.iter().filter_map(with_name).find_map(|(key, value)| verdict(key, value));
+    // A share of something else is no share of success.
+    let is_share = !members(value).iter().any(|(key, _)| plain(key).starts_with("max"));
+    let number = || {
+        NUMBERS.iter().filter(|_| is_share).filter_map(with_name).find_map(|(key, value)| score(key, value))
+    };
+    verdict.or_else(number).or_else(|| only(value.member("scores")?)).or_else(|| {
+        let mut holders = HOLDERS.iter().filter(|_| depth < DEPTH).filter_map(with_name);
+        holders.find_map(|(_, inner)| within(inner, depth + 1))
     })
 }
 
 /// The only score of a list or of an object by names: `[{"name": .., "value": 1}]`, `{"exact_match": 1}`.
-fn only(key: &str, scores: &Json) -> Option<Label> {
-    if plain(key) != "scores" {
-        return None;
-    }
-    match (scores, scores.items()) {
-        (_, [score]) => label(score.text("name").unwrap_or(key), score),
+fn only(scores: &Json) -> Option<Label> {
+    let (name, value) = match (scores, scores.items()) {
+        (_, [one]) => (one.text("name").unwrap_or("scores"), one),
         (Json::Object(all), _) => match &all[..] {
-            [(name, score)] => label(name, score),
-            _ => None,
+            [(name, value)] => (name.as_str(), value),
+            _ => return None,
         },
+        _ => return None,
+    };
+    let value = value.first(&["value", "score"]).unwrap_or(value);
+    // The letters of inspect_ai for correct and incorrect.
+    let letter = match value.as_str() {
+        Some("C") => Some(true),
+        Some("I") => Some(false),
         _ => None,
-    }
+    };
+    let letter = letter.map(|pass| Label { member: name.to_owned(), pass: Some(pass), score: None });
+    letter.or_else(|| verdict(name, value)).or_else(|| score(name, value))
 }
 
-fn label(member: &str, value: &Json) -> Option<Label> {
-    let value = value.first(&["value", "score"]).unwrap_or(value);
-    // The cells of a table are texts.
-    let score = number(value);
+fn verdict(member: &str, value: &Json) -> Option<Label> {
     let pass = match value {
-        Json::Bool(pass) => Some(*pass),
-        Json::String(word) if score.is_none() => match word.trim().to_ascii_lowercase().as_str() {
-            "pass" | "passed" | "success" | "true" | "correct" | "c" => Some(true),
-            "fail" | "failed" | "failure" | "false" | "incorrect" | "i" => Some(false),
-            _ => None,
+        Json::Bool(pass) => *pass,
+        Json::String(word) => match word.trim().to_ascii_lowercase().as_str() {
+            "pass" | "passed" | "success" | "true" | "correct" => true,
+            "fail" | "failed" | "failure" | "false" | "incorrect" => false,
+            _ => return None,
         },
-        // A reward between them says how far it came.
-        _ => score.filter(|score| *score == 0.0 || *score == 1.0).map(|score| score == 1.0),
+        _ => return None,
     };
-    let is_told = pass.is_some() || score.is_some();
-    is_told.then(|| Label { member: member.to_owned(), pass, score })
+    Some(Label { member: member.to_owned(), pass: Some(pass), score: None })
+}
+
+/// A number, or the text of one in a table. One between 0 and 1 says how far the trajectory came.
+fn score(member: &str, value: &Json) -> Option<Label> {
+    let score = number(value)?;
+    let pass = Some(score == 1.0).filter(|pass| *pass || score == 0.0);
+    Some(Label { member: member.to_owned(), pass, score: Some(score) })
 }
 
 #[cfg(test)]
@@ -108,7 +114,12 @@ mod tests {
             (r#"{"scores": [{"name": "m", "value": 0}]}"#, Some(("m", Some(false), Some(0.0)))),
             (r#"{"scores": {"a": 1, "b": 0}}"#, None),
             (r#"{"test_result": {"report": {"resolved": true}}}"#, Some(("resolved", Some(true), None))),
+            (r#"{"score": "0.5"}"#, Some(("score", None, Some(0.5)))),
             (r#"{"success": null, "messages": []}"#, None),
+            (r#"{"grade": "C", "correct": "C", "pass": 1}"#, None),
+            (r#"{"report": {"passed": 1, "failed": 9}}"#, None),
+            (r#"{"score": 1, "max_score": 5}"#, None),
+            (r#"{"result": {"success": false}, "metadata": {"score": 0.8}}"#, None),
             (r#"{"result": "A.", "grade": "B"}"#, None),
         ] {
             let label = Label::find(&parse(text.as_bytes()).unwrap().0);

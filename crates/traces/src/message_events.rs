@@ -66,11 +66,11 @@ pub(crate) fn kind(event: &Json) -> Option<EventKind> {
         // A message of a tool, or a part that is a call.
         "tool" if call(payload(event).unwrap_or(event)).is_none() => Some(EventKind::Outcome),
         _ if CALLS.contains(&bare) => Some(EventKind::Call),
+        _ if RESULTS.contains(&bare) => Some(EventKind::Outcome),
         // Whatever the event is called, what it holds can only be a call.
         _ if shape_of_type(bare).is_none() && is_written_call(payload(event).unwrap_or(event)) => {
             Some(EventKind::Call)
         }
-        _ if RESULTS.contains(&bare) => Some(EventKind::Outcome),
         _ => Some(match shape_of_type(bare)? {
             CallShape::Call => EventKind::Call,
             CallShape::Outcome => EventKind::Outcome,
@@ -113,12 +113,12 @@ pub(crate) fn as_message(record: &Json) -> Cow<'_, Json> {
     if let Some(message) =
         record.member("message").filter(|inner| role(inner).is_some() && !record.has("role"))
     {
-        let is_result = |(key, _): &&(String, Json)| shape_of_member(key) == Some(CallShape::Outcome);
-        let results: Vec<(String, Json)> = members(record).iter().filter(is_result).cloned().collect();
-        if results.is_empty() {
+        let is_shaped = |(key, _): &&(String, Json)| shape_of_member(key).is_some();
+        let beside: Vec<(String, Json)> = members(record).iter().filter(is_shaped).cloned().collect();
+        if beside.is_empty() {
             return Cow::Borrowed(message);
         }
-        return Cow::Owned(Json::Object(members(message).iter().cloned().chain(results).collect()));
+        return Cow::Owned(Json::Object(members(message).iter().cloned().chain(beside).collect()));
     }
     if let Some(is_user) = record.member("isCreatedByUser") {
         let role = if *is_user == Json::Bool(true) { "user" } else { "assistant" };

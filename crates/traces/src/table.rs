@@ -11,6 +11,13 @@ use crate::values::opened;
 /// The most columns of a table.
 const MOST_COLUMNS: usize = 1000;
 
+/// The longest name of a column, in bytes: every row repeats it.
+const LONGEST_NAME: usize = 256;
+
+fn is_long(name: &str) -> bool {
+    name.len() > LONGEST_NAME
+}
+
 /// What may separate the cells of a row.
 const SEPARATORS: [u8; 4] = *b",;\t|";
 
@@ -21,7 +28,8 @@ pub(crate) fn heading(text: &str) -> Option<Vec<String>> {
     let mut record = csv::ByteRecord::new();
     reader(heading.as_bytes(), heading.as_bytes()).read_byte_record(&mut record).ok()?;
     let names = cells(&record);
-    let is_name = |name: &String| name.chars().all(|c| c.is_alphanumeric() || "_ .-".contains(c));
+    let is_name =
+        |name: &String| !is_long(name) && name.chars().all(|c| c.is_alphanumeric() || "_ .-".contains(c));
     ((2..=MOST_COLUMNS).contains(&names.len()) && names.iter().all(is_name)).then_some(names)
 }
 
@@ -98,6 +106,9 @@ pub(crate) fn frame(value: &Json) -> Option<Vec<Json>> {
     if let (names @ [Json::String(_), ..], rows @ [Json::Array(_), ..]) =
         (value.list("columns"), value.list("data"))
     {
+        if names.len() > MOST_COLUMNS || names.iter().any(|name| name.as_str().is_some_and(is_long)) {
+            return None;
+        }
         let names = || names.iter().map(Json::to_plain_text);
         let row = |cells: &Json| Json::Object(names().zip(cells.items().iter().cloned()).collect());
         return Some(rows.iter().map(row).collect());
@@ -107,7 +118,12 @@ pub(crate) fn frame(value: &Json) -> Option<Vec<Json>> {
     let keys = |column| members(column).iter().map(|(key, _)| key);
     // Records by their ids have lists or objects; of a frame, the cells of some column are plain.
     let is_plain = |(_, cell): &(String, Json)| !matches!(cell, Json::Object(_) | Json::Array(_));
+    // The rows of a frame have numbers, unless its index says otherwise: then they look like records by their ids.
+    let is_numbered = keys(first).all(|key| key.bytes().all(|sign| sign.is_ascii_digit()));
     let is_frame = columns.len() > 1
+        && is_numbered
+        && columns.len() <= MOST_COLUMNS
+        && !columns.iter().any(|(name, _)| is_long(name))
         && columns.iter().all(|(_, column)| keys(column).eq(keys(first)))
         && columns.iter().any(|(_, column)| members(column).iter().all(is_plain));
     if !is_frame {

@@ -150,7 +150,10 @@ pub(super) fn each_conversation(
         // A message may stand alone.
         let list = messages(value).unwrap_or(std::slice::from_ref(value));
         let speakers = Speakers::new(value, list);
-        for item in speakers.in_order(last_versions(list)) {
+        let list = speakers.in_order(last_versions(list));
+        let last = list.len().saturating_sub(1);
+        for (place, item) in list.into_iter().enumerate() {
+            conversation.is_at_end = place == last;
             message(&mut conversation, &speakers.message(item));
         }
         reply_beside(&mut conversation, value);
@@ -201,7 +204,7 @@ fn message_of(
     is_event: bool,
 ) {
     let content = content(message).unwrap_or(&Json::Null);
-    let mut reading = MessageReading::new(is_event);
+    let mut reading = MessageReading::new(is_event, holds_calls(message));
     if author == Author::Calls {
         conversation.reply(None);
         for value in objects(content) {
@@ -223,6 +226,8 @@ fn message_of(
     reading.members(conversation, author, all_members(message));
     if author == Author::Model
         && !reading.has_calls()
+        && !conversation.awaits_observation
+        && message.has("thought")
         && let Some(command) = message.text("action").filter(|command| !command.trim().is_empty())
     {
         text_calls::command(conversation, command);

@@ -80,7 +80,8 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let events = input.list(sink)?;
         return sink.trace(None, event_log::read_events(&events).finish());
     }
-    if input.head.any(is_model_response) {
+    // A list of replies is that of one run; lines may be of any.
+    if input.head.shape == Shape::Document && input.head.any(is_model_response) {
         let mut conversation = Conversation::default();
         input.list(sink)?.iter().for_each(|response| reply(&mut conversation, response));
         return sink.trace(None, conversation.finish());
@@ -88,9 +89,9 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if input.head.any(is_exchange) {
         return log::read(input, sink);
     }
-    if input.head.any(is_reply) {
+    if input.head.any(|value| is_reply(value) || is_model_response(value)) {
         return input.records(sink, |sink, at, value| {
-            if !is_reply(value) {
+            if !is_reply(value) && !is_model_response(value) {
                 sink.warn(at.line, "no reply, left out");
                 return Ok(());
             }

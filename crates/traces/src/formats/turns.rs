@@ -1,13 +1,15 @@
 //! Results of agents that act in turns, each with an action and what was observed: DSPy's ReAct has them under numbered names, agents
 //! of LangChain as `intermediate_steps`.
 
+use std::collections::HashMap;
+
 use m3_trajectory::json::Json;
 
 use super::Format;
 use crate::arguments::{arguments, tool};
 use crate::content::Content;
 use crate::conversation::{Answer, Conversation};
-use crate::fields::Fields;
+use crate::fields::{Fields, members};
 use crate::trace::TracedCall;
 
 /// The format of such results, recognized by the name of the first tool, or by the steps.
@@ -16,7 +18,8 @@ pub(super) const TURNS: Format = Format {
     title: "results of agents that act in turns: DSPy's ReAct, LangChain's intermediate steps",
     recognizes: |head| {
         head.any(|record| {
-            turns(record).has("tool_name_0") || steps(record).iter().any(|step| action(step).is_some())
+            turns(record).has("tool_name_0")
+                || !record.has("messages") && steps(record).iter().any(|step| action(step).is_some())
         })
     },
     read: |input, sink| {
@@ -27,6 +30,9 @@ pub(super) const TURNS: Format = Format {
         })
     },
 };
+
+/// What is said of a step that is none of these.
+const UNREAD: &str = "a step whose action is not understood is left out";
 
 /// The tool with which the agent ends; it takes no arguments.
 const END: &str = "finish";
@@ -60,20 +66,30 @@ fn result(record: &Json) -> Conversation {
     let mut it = Conversation::default();
     let question = record.first(&["question", "query", "input"]).and_then(Json::as_str);
     question.into_iter().for_each(|text| it.user(Content::of_text(text)));
-    let turns = turns(record);
-    for number in 0.. {
-        let Some(name) = turns.text(&format!("tool_name_{number}")) else { break };
+    let turns: HashMap<&str, &Json> =
+        members(turns(record)).iter().map(|(key, value)| (key.as_str(), value)).collect();
+    let turn = |name: &str, number: usize| turns.get(format!("{name}_{number}").as_str()).copied();
+    let mut count = 0;
+    while let Some(name) = turn("tool_name", count).and_then(Json::as_str) {
+        count += 1;
         if name == END {
             break;
         }
         it.step(vec![TracedCall {
             tool: tool(None, name),
-            arguments: arguments(turns.member(&format!("tool_args_{number}"))),
-            result: turns.member(&format!("observation_{number}")).cloned(),
+            arguments: arguments(turn("tool_args", count - 1)),
+            result: turn("observation", count - 1).cloned(),
             ..TracedCall::default()
         }]);
     }
-    steps(record).iter().filter_map(action).for_each(|call| it.step(vec![call]));
+    let all = turns.keys().filter(|key| key.starts_with("tool_name_")).count();
+    for step in steps(record) {
+        match action(step) {
+            Some(call) => it.step(vec![call]),
+            None => it.note(UNREAD),
+        }
+    }
+    (count..all).for_each(|_| it.note(UNREAD));
     let answer = record.first(&["answer", "response", "output"]).and_then(Json::as_str);
     it.answer = Answer::Stated(answer.map(str::to_owned));
     it
@@ -99,6 +115,7 @@ mod tests {
         for step in [
             r#"{"action": {"tool": "a", "toolInput": {"x": 1}, "log": "t"}, "observation": "r"}"#,
             r#"[{"tool": "a", "tool_input": {"x": 1}, "log": "t"}, "r"]"#,
+            r#"[{"tool": "a", "tool_input": {"x": 1}}, "r"], {"action": "unknown"}"#,
         ] {
             let text = format!(r#"[{{"input": "Q?", "output": "A.", "intermediate_steps": [{step}]}}]"#);
             let (_, kept) = read_text("results.json", &text).unwrap();

@@ -12,7 +12,8 @@ use crate::values::opened;
 /// The types of Langfuse's observations.
 const TYPES: &str = "AGENT CHAIN EMBEDDING EVALUATOR EVENT GENERATION GUARDRAIL RETRIEVER SPAN TOOL";
 
-/// Members that only Braintrust, Opik and Weave have, also if they are null.
+/// Members that Braintrust, Opik and Weave have, also if they are null. Spans of OpenTelemetry, which other readers take first, may
+/// have a `parent_span_id`, too.
 const OTHERS: [&str; 3] = ["span_attributes", "parent_span_id", "op_name"];
 
 /// The names of the members. Where a member holds a list, its first item counts.

@@ -28,6 +28,8 @@ pub(super) struct MessageReading {
     outcomes: Vec<Outcome>,
     /// Whether it holds results.
     has_results: bool,
+    /// Whether its calls stand apart from its texts, which then only tell of them.
+    has_calls_apart: bool,
     /// Whether it is one of several events, which may report a call again.
     is_event: bool,
     /// Whether the client's results stand among its parts: then what follows is another reply.
@@ -37,8 +39,9 @@ pub(super) struct MessageReading {
 }
 
 impl MessageReading {
-    pub(super) fn new(is_event: bool) -> Self {
-        Self { is_event, ..Self::default() }
+    /// Begins a message; `has_calls_apart` says whether members of it hold calls.
+    pub(super) fn new(is_event: bool, has_calls_apart: bool) -> Self {
+        Self { is_event, has_calls_apart, ..Self::default() }
     }
 
     /// Whether it holds results.
@@ -89,6 +92,8 @@ impl MessageReading {
             Json::Array(items) => items.as_slice(),
             one => std::slice::from_ref(one),
         };
+        self.has_calls_apart |=
+            list.iter().flat_map(shapes_of_part).any(|(shape, _)| shape == CallShape::Call);
         for part in list {
             let shapes = shapes_of_part(part);
             if shapes.is_empty() {
@@ -131,7 +136,11 @@ impl MessageReading {
             return;
         }
         self.end_round(conversation);
-        text_calls::add(conversation, &text);
+        if self.has_calls_apart {
+            conversation.say(&text);
+        } else {
+            text_calls::add(conversation, &text);
+        }
     }
 
     /// Ends the reply if results stand before what follows: the model made that in another reply.
@@ -149,6 +158,10 @@ impl MessageReading {
         let before = own.parts.len();
         let kind = part_type(part);
         if kind.is_some_and(|kind| SILENT.contains(&kind)) {
+            return;
+        }
+        // What opencode adds to a question by itself.
+        if part.is("synthetic") {
             return;
         }
         own.add(part);
@@ -177,6 +190,11 @@ impl MessageReading {
             return;
         }
         if self.is_event && conversation.is_waiting_call(&call) {
+            // The event that ends a call repeats it.
+            if let Some(result) = call.result {
+                let (id, is_error) = (call.id, call.is_error);
+                self.outcomes.push(Outcome { id, result: Some(result), is_error, ..Outcome::default() });
+            }
             return;
         }
         if call.arguments.is_none() {

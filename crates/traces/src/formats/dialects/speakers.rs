@@ -34,14 +34,20 @@ impl<'j> Speakers<'j> {
         let has_calls = list.iter().any(|message| makes_calls(&message));
         let first = list.iter().find(|message| !message.says("role", "system"));
         let user = first.and_then(|message| message.text("name"));
-        let time = |message: Option<&Json>| message?.number("created_at");
+        let times: Option<Vec<f64>> = list.iter().map(|message| message.number("created_at")).collect();
         let has_commands =
             record.text("trajectory_format").is_some_and(|it| it.starts_with("mini-swe-agent"));
         Self {
-            user: user.filter(|name| has_calls && !callers.contains(name)),
+            // Only such chats have the results of several calls in a member of their own.
+            user: user.filter(|name| {
+                let is_ag2 = list.iter().any(|message| !message.list("tool_responses").is_empty());
+                has_calls && is_ag2 && !callers.contains(name)
+            }),
             is_users_view: first.is_some_and(|message| message.says("role", "assistant")),
             callers,
-            is_backwards: time(list.first()).zip(time(list.last())).is_some_and(|(first, last)| first > last),
+            is_backwards: times.is_some_and(|times| {
+                times.is_sorted_by(|one, next| one >= next) && times.first() > times.last()
+            }),
             has_commands,
         }
     }
@@ -74,8 +80,9 @@ impl<'j> Speakers<'j> {
             .and_then(block);
         match command.filter(|_| message.list("tool_calls").is_empty()) {
             Some(command) => {
-                let action = ("action".to_owned(), string(command));
-                Cow::Owned(Json::Object(members(message).iter().cloned().chain([action]).collect()))
+                let action = [("thought", ""), ("action", command)];
+                let action = action.map(|(key, text)| (key.to_owned(), string(text)));
+                Cow::Owned(Json::Object(members(message).iter().cloned().chain(action).collect()))
             }
             None => Cow::Borrowed(message),
         }

@@ -1,5 +1,7 @@
 //! Messages of dialects, the records around them, streams, and what is refused because its calls were not read.
 
+mod ordinary;
+
 use crate::testing::{CollectingSink, read_text, shown};
 
 const USER: &str = r#"{"role": "user", "content": "q"}"#;

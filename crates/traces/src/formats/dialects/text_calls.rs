@@ -22,7 +22,7 @@ const SHELL: &str = "bash";
 pub(super) fn add(conversation: &mut Conversation, text: &str) {
     if text.contains("<tool_call>") {
         training::tagged_reply(conversation, text);
-    } else if text.contains("<details type=\"") {
+    } else if text.contains("<details type=\"tool_calls\"") {
         details(conversation, text);
     } else if ["Action:", "Final Answer:", "@"].iter().any(|label| begins_line(text, label)) {
         actions(conversation, text);
@@ -45,7 +45,7 @@ pub(super) fn command(conversation: &mut Conversation, command: &str) {
     );
 }
 
-/// The command in the only block of code of a text.
+/// The command in the first block of code of a text.
 pub(super) fn block(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("```")?;
     let (_, rest) = rest.split_once('\n')?;
@@ -55,8 +55,9 @@ pub(super) fn block(text: &str) -> Option<&str> {
 
 /// Adds a call whose result is told in a message of the user, if it does not stand beside it.
 fn written(conversation: &mut Conversation, call: TracedCall) {
-    conversation.awaits_observation = call.result.is_none();
+    let is_open = call.result.is_none();
     conversation.call(call);
+    (conversation.awaits_observation, conversation.has_calls_in_texts) = (is_open, true);
 }
 
 /// What a line of a text begins.
@@ -86,9 +87,10 @@ const LABELS: [(&str, Label); 6] = [
 fn sections(text: &str) -> Vec<(Label, &str, &str)> {
     let mut sections = Vec::new();
     let (mut label, mut begin, mut word) = (Label::Other, 0, "");
-    let mut place = 0;
+    let (mut place, mut is_code) = (0, false);
     for line in text.split_inclusive('\n') {
-        if let Some((next, is)) = LABELS.iter().find(|(next, _)| line.starts_with(next)) {
+        is_code ^= line.starts_with("```");
+        if let Some((next, is)) = LABELS.iter().find(|(next, _)| !is_code && line.starts_with(next)) {
             sections.push((label, word, text.get(begin..place).unwrap_or_default()));
             (label, begin, word) = (*is, place + next.len(), next);
         }
@@ -101,12 +103,21 @@ fn sections(text: &str) -> Vec<(Label, &str, &str)> {
 /// Adds the sections of a text: `Action:` with a JSON object, or with a name before `Action Input:`; what is observed; the
 /// rest is what the model says.
 fn actions(conversation: &mut Conversation, text: &str) {
+    // What nobody answers is mostly an example.
+    if conversation.is_at_end && !conversation.has_calls_in_texts {
+        if sections(text).iter().any(|(label, ..)| matches!(label, Label::Action | Label::Sign)) {
+            conversation.note("what looks like a call in the last text is taken for text");
+        }
+        return conversation.say(text);
+    }
     let (mut own, mut name) = (String::new(), None);
     for (label, word, body) in sections(text) {
         let call = match label {
             Label::Action => {
-                name = Some(body.trim().trim_matches(['`', '[', ']', '"']));
-                json(body).and_then(|value| call(&value)).filter(|call| call.arguments.is_some())
+                let call = json(body).and_then(|value| call(&value)).filter(|call| call.arguments.is_some());
+                let word = body.trim().trim_matches(['`', '[', ']', '"']);
+                name = Some(word).filter(|word| call.is_none() && !word.contains(char::is_whitespace));
+                call
             }
             Label::Input => name.take().map(|name| {
                 let input = json(body).or_else(|| read_arguments(body.trim()));
@@ -189,10 +200,13 @@ fn details(conversation: &mut Conversation, text: &str) {
                 });
             }
         }
-        if !after.trim().is_empty() {
+        let is_thought = block.starts_with("reasoning\"");
+        let other = if block.starts_with("tool_calls\"") || is_thought { "" } else { piece };
+        let rest = if other.is_empty() { after.trim() } else { other };
+        if !rest.is_empty() {
             conversation.end_reply();
             conversation.reply(None);
-            conversation.say(after.trim());
+            conversation.say(rest);
         }
     }
 }

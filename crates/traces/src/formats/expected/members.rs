@@ -82,7 +82,7 @@ const MADE_ANSWERS: &[&str] =
 const TYPES: &[&str] = &["tasktype", "category", "type"];
 
 /// Names of the step that a row with one call belongs to.
-const STEPS: &[&str] = &["step", "stepid", "stepnumber", "turn"];
+const STEPS: &[&str] = &["step", "stepid", "stepnumber", "turn", "order"];
 
 /// Names of the server of a tool.
 const SERVERS: &[&str] = &["server", "servername", "mcpserver"];
@@ -116,11 +116,11 @@ impl<'j> CallsMember<'j> {
     }
 
     fn new(record: &'j Json, key: &'j str, value: &'j Json) -> Option<Self> {
-        // A number or a flag counts calls.
         // What was not run yet made no calls.
         if *value == Json::Null && MADE.iter().any(|word| plain(key).contains(word)) {
             return None;
         }
+        // A number or a flag counts calls.
         if matches!(value, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_) | Json::Bool(_)) {
             return None;
         }
@@ -269,7 +269,10 @@ pub(super) fn question(record: &Json) -> Option<Content> {
             };
             messages.iter().find(is_user)?.member("content").map(Content::from_json)
         }
-        inner => first(inner, QUESTIONS).and_then(Json::as_str).map(Content::of_text),
+        inner => first(inner, QUESTIONS).and_then(Json::as_str).map(Content::of_text).or_else(|| {
+            let messages = inner.member("messages")?.clone();
+            question(&Json::Object(vec![("input".to_owned(), messages)]))
+        }),
     }
 }
 

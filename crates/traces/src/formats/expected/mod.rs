@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use m3_trajectory::json::Json;
 
 use super::Format;
+use crate::call_shapes::call;
 use crate::fields::{Fields, members as members_of, names, role};
 use crate::head::{Head, Shape, is_report};
 use crate::input::{At, Input, ReadError, Sink};
@@ -68,9 +69,12 @@ fn flat(record: &Json) -> Cow<'_, Json> {
     let inner = inner.flat_map(|(key, inner)| {
         // What is expected is named so.
         let before = if matches!(key, "inputs" | "outputs") { "" } else { "expected_" };
-        members_of(inner).iter().map(move |(key, value)| {
+        let is_call = call(inner).is_some_and(|call| call.arguments.is_some());
+        let whole = is_call.then(|| (format!("{before}tool_calls"), Json::Array(vec![inner.clone()])));
+        let each = members_of(inner).iter().map(move |(key, value)| {
             (if key.starts_with("expected") { key.clone() } else { format!("{before}{key}") }, value.clone())
-        })
+        });
+        whole.into_iter().chain(each)
     });
     let own = members_of(record).iter().filter(|(key, _)| !APART.contains(&key.as_str())).cloned();
     Cow::Owned(Json::Object(own.chain(inner).collect()))

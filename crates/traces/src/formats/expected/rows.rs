@@ -48,8 +48,9 @@ impl Rows {
                 trace.notes.add_named("the calls in the member", key, "are left out");
             }
         }
-        // Rows of one task that has no id have the same question.
-        let question = || trace.question.as_ref().map(Content::text);
+        // Rows of one task that has no id have the same question, and say which step they are.
+        let has_step = step(record).is_some();
+        let question = || trace.question.as_ref().map(Content::text).filter(|_| has_step);
         if let (Some(id), true) = (trace.id.clone().or_else(question), first.is_one) {
             self.join(id, (at, trace, step(record)));
             return Ok(());

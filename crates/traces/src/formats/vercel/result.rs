@@ -47,8 +47,15 @@ fn response(value: &Json) -> &[Json] {
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if input.head.any(is_lone_step) {
-        let steps = object([("steps", Json::Array(input.list(sink)?))]);
-        return sink.trace(None, result(&steps, At::default()).finish());
+        // A number that falls begins another run.
+        let all = input.list(sink)?;
+        let number = |step: &Json| step.count("stepNumber").unwrap_or_default();
+        let runs: Vec<&[Json]> = all.chunk_by(|step, next| number(step) <= number(next)).collect();
+        return (0..).zip(&runs).try_for_each(|(index, run)| {
+            let steps = object([("steps", Json::Array(run.to_vec()))]);
+            let at = At { index: Some(index).filter(|_| runs.len() > 1), line: None };
+            sink.trace(None, result(&steps, at).finish())
+        });
     }
     input.records(sink, |sink, at, value| sink.trace(at.line, result(value, at).finish()))
 }
