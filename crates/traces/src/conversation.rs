@@ -43,6 +43,17 @@ pub(crate) enum Answer {
     Stated(Option<String>),
 }
 
+/// What is known of calls that stand in texts of the model.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CallsInTexts {
+    /// Whether the last call is one, so that its result is what the user writes next.
+    pub(crate) awaits_observation: bool,
+    /// Whether there is one.
+    pub(crate) is_any: bool,
+    /// Whether the last message is being read: what nobody answers is mostly an example.
+    pub(crate) is_at_end: bool,
+}
+
 /// A trajectory that is being read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Conversation {
@@ -66,12 +77,8 @@ pub(crate) struct Conversation {
     pub(crate) seconds: Option<f64>,
     /// Whether its calls are those that should be made.
     pub(crate) is_reference: bool,
-    /// Whether the last call stands in a text, so that its result is what the user writes next.
-    pub(crate) awaits_observation: bool,
-    /// Whether calls stand in texts of the model.
-    pub(crate) has_calls_in_texts: bool,
-    /// Whether the last message is being read.
-    pub(crate) is_at_end: bool,
+    /// The calls in texts of the model.
+    pub(crate) in_texts: CallsInTexts,
     /// Everything that is added, for spans: which messages of a request are new is known only from all requests.
     pub(crate) record: Record,
     question: Option<Content>,
@@ -103,7 +110,7 @@ impl Conversation {
     /// Adds a message of the user. The first real one is the question.
     pub(crate) fn user(&mut self, content: Content) {
         self.end_reply();
-        self.awaits_observation = false;
+        self.in_texts.awaits_observation = false;
         self.record.add(|| Entry::User(content.clone()));
         if self.question.is_none() {
             self.question = question(content);
@@ -196,7 +203,7 @@ impl Conversation {
     /// Adds a call to the current reply.
     pub(crate) fn call(&mut self, call: TracedCall) {
         self.record.add(|| Entry::Call(call.clone()));
-        self.awaits_observation = false;
+        self.in_texts.awaits_observation = false;
         let started = self.now;
         let (id, is_waiting) = (call.id.clone(), call.result.is_none());
         let reply = self.open();

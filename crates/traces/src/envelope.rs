@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write as _};
 use m3_trajectory::json::{Json, Keys};
 
 use crate::call_signs::count_signs;
-use crate::fields::{Fields, id, members, plain};
+use crate::fields::{Fields, id, members, names, plain};
 use crate::formats::{Format, TEXTS};
 use crate::head::{Head, Shape, is_report};
 use crate::input::{Input, ReadError, Sink};
@@ -25,11 +25,14 @@ use crate::values::opened;
 
 /// The plain names of members that hold the trace of a record, or a list of records. Others may hold a part of a trace alone,
 /// such as a step.
-const HOLDERS: &str = "agentdata agents agentstate agentstates agentcontainer allmessages body calls cases chat chathistory chats chatstore completion completions content context \
-    conversation conversations data entries events examples inmemory item items llmcontext memory message messagehistory messages \
-    output outputs payload record records response responses result results rollouts row rows run rundata runs sample samples \
-    serializeddata session sessions simulations spans state store tasks testcases tests thread threads trace traces trajectory trials userinput \
-    values";
+const HOLDERS: &[&str] = names![
+    agentcontainer agentdata agents agentstate agentstates allmessages body calls cases chat chathistory
+    chats chatstore completion completions content context conversation conversations data dest entries
+    events examples inlinedresponses inmemory item items llmcontext memory message messagehistory messages
+    output outputs params payload record records response responses result results rollouts row rows run
+    rundata runs sample samples serializeddata session sessions simulations spans state store tasks
+    testcases tests thread threads trace traces trajectory trials userinput values
+];
 
 /// The most records that tell the format.
 const RECORDS: usize = 10;
@@ -64,7 +67,7 @@ impl Step {
                 _ => false,
             };
             let name = plain(key);
-            has_objects && HOLDERS.split_whitespace().any(|holder| holder == name)
+            has_objects && HOLDERS.contains(&name.as_str())
         };
         let members = members(value).iter().filter(is_holder).map(|(key, _)| Self::Member(key.clone()));
         let entries = has_entries(value).then_some(Self::Entries);
@@ -275,6 +278,7 @@ impl Spool {
         while line.is_some_and(|line| self.lines + 1 < line) {
             self.line("")?;
         }
+        let id = IDS.iter().find_map(|key| record.member(key).and_then(id));
         for inner in all {
             // Replies that stand in records of their own are several.
             let is_reply = inner.says("role", "assistant");
@@ -282,7 +286,7 @@ impl Spool {
                 self.line(r#"{"role": "user", "content": ""}"#)?;
             }
             self.was_reply = is_reply;
-            self.line(&with_id(inner, record).to_text(Keys::AsRead))?;
+            self.line(&with_id(inner, id.as_deref()).to_text(Keys::AsRead))?;
         }
         if let ([_], Some(label)) = (all, Label::find(record)) {
             self.labels.insert(self.lines, label);
@@ -301,17 +305,19 @@ fn format(values: &[Json], is_whole: bool, formats: &[&'static Format]) -> Optio
     let head = Head::from_values(values.to_vec(), is_whole);
     let format = formats.iter().copied().find(|format| (format.recognizes)(&head))?;
     let mut signs = BTreeMap::new();
-    values.iter().for_each(|value| count_signs(value, &mut signs));
+    for value in values {
+        count_signs(value, &mut signs);
+    }
     let is_sure = format.name != TEXTS || !signs.is_empty();
     is_sure.then_some(format)
 }
 
 /// A trace with the id that its record has, if that is surer.
-fn with_id(inner: &Json, record: &Json) -> Json {
-    let Some(id) = IDS.iter().find_map(|key| record.member(key).and_then(id)) else { return inner.clone() };
-    let Json::Object(all) = inner else { return inner.clone() };
+fn with_id<'j>(inner: &'j Json, id: Option<&str>) -> Cow<'j, Json> {
+    let (Some(id), Json::Object(all)) = (id, inner) else { return Cow::Borrowed(inner) };
     let others = all.iter().filter(|(key, _)| key != "id").cloned();
-    Json::Object([("id".to_owned(), Json::String(id))].into_iter().chain(others).collect())
+    let id = ("id".to_owned(), Json::String(id.to_owned()));
+    Cow::Owned(Json::Object([id].into_iter().chain(others).collect()))
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ use crate::input::{Input, ReadError, Sink};
 use crate::values::{opened, value};
 
 /// Members that hold a request and its reply, and members of these that hold the bodies, by their plain names.
-const PAIRS: [[&str; 2]; 5] = [
+const PAIRS: [[&str; 2]; 6] = [
+    ["modelinput", "modeloutput"],
     ["request", "response"],
     ["requestbody", "responsebody"],
     ["messages", "response"],

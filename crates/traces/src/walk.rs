@@ -43,12 +43,16 @@ impl FileToImport {
 }
 
 /// How the names of files begin that hold a message or an event of a session each, before their numbers: those of Strands and
-/// of OpenHands.
+/// of `OpenHands`.
 const PARTS: [&str; 2] = ["message_", "event-"];
+
+fn is_json(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending == "json")
+}
 
 /// The number of a file that is a part of a session.
 fn part_number(name: &str) -> Option<u64> {
-    let rest = PARTS.iter().find_map(|begin| name.strip_prefix(begin)).filter(|_| name.ends_with(".json"))?;
+    let rest = PARTS.iter().find_map(|begin| name.strip_prefix(begin)).filter(|_| is_json(name))?;
     rest.split(|sign: char| !sign.is_ascii_digit()).next()?.parse().ok()
 }
 
@@ -57,7 +61,7 @@ fn session(folder: &Path, entries: &[DirEntry]) -> Option<FileToImport> {
     let name = |entry: &DirEntry| entry.file_name().to_string_lossy().into_owned();
     let numbers: Option<Vec<(u64, PathBuf)>> = entries
         .iter()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()) && name(entry).ends_with(".json"))
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()) && is_json(&name(entry)))
         .map(|entry| Some((part_number(&name(entry))?, entry.path())))
         .collect();
     let mut numbers = numbers.filter(|numbers| numbers.len() > 1)?;

@@ -81,7 +81,7 @@ fn a_session_in_files_of_its_messages_is_one_trace() {
         (Some("q"), Some("done"))
     );
     assert_eq!(
-        trajectory.steps[0].calls[0].result.as_ref().map(|it| it.to_plain_text()),
+        trajectory.steps[0].calls[0].result.as_ref().map(m3_trajectory::json::Json::to_plain_text),
         Some("r".to_owned())
     );
 }

@@ -99,7 +99,7 @@ fn calls_beside(tree: &Tree<'_>, branch: &[&Json]) -> usize {
     all.saturating_sub(branch.iter().map(|node| calls(node)).sum())
 }
 
-/// The messages of a tree in which each message holds those that follow it (LibreChat), along the branch that is the last;
+/// The messages of a tree in which each message holds those that follow it (`LibreChat`), along the branch that is the last;
 /// empty for any other record.
 fn replies_below(record: &Json) -> Vec<Json> {
     let is_tree =

@@ -150,10 +150,9 @@ pub(super) fn each_conversation(
         // A message may stand alone.
         let list = messages(value).unwrap_or(std::slice::from_ref(value));
         let speakers = Speakers::new(value, list);
-        let list = speakers.in_order(last_versions(list));
-        let last = list.len().saturating_sub(1);
-        for (place, item) in list.into_iter().enumerate() {
-            conversation.is_at_end = place == last;
+        let mut items = speakers.in_order(last_versions(list)).into_iter().peekable();
+        while let Some(item) = items.next() {
+            conversation.in_texts.is_at_end = items.peek().is_none();
             message(&mut conversation, &speakers.message(item));
         }
         reply_beside(&mut conversation, value);
@@ -226,7 +225,7 @@ fn message_of(
     reading.members(conversation, author, all_members(message));
     if author == Author::Model
         && !reading.has_calls()
-        && !conversation.awaits_observation
+        && !conversation.in_texts.awaits_observation
         && message.has("thought")
         && let Some(command) = message.text("action").filter(|command| !command.trim().is_empty())
     {

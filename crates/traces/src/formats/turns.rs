@@ -1,5 +1,5 @@
-//! Results of agents that act in turns, each with an action and what was observed: DSPy's ReAct has them under numbered names, agents
-//! of LangChain as `intermediate_steps`.
+//! Results of agents that act in turns, each with an action and what was observed: `ReAct` of `DSPy` has them under numbered names, agents
+//! of `LangChain` as `intermediate_steps`.
 
 use std::collections::HashMap;
 
@@ -65,7 +65,9 @@ fn action(step: &Json) -> Option<TracedCall> {
 fn result(record: &Json) -> Conversation {
     let mut it = Conversation::default();
     let question = record.first(&["question", "query", "input"]).and_then(Json::as_str);
-    question.into_iter().for_each(|text| it.user(Content::of_text(text)));
+    if let Some(text) = question {
+        it.user(Content::of_text(text));
+    }
     let turns: HashMap<&str, &Json> =
         members(turns(record)).iter().map(|(key, value)| (key.as_str(), value)).collect();
     let turn = |name: &str, number: usize| turns.get(format!("{name}_{number}").as_str()).copied();
@@ -99,7 +101,7 @@ fn result(record: &Json) -> Conversation {
 mod tests {
     use crate::testing::{read_text, shown};
 
-    /// The members are those of `Prediction.toDict()` of DSPy 3.
+    /// The members are those of `Prediction.toDict()` of `DSPy` 3.
     #[test]
     fn turns_have_numbered_names() {
         let text = r#"{"trajectory": {"thought_0": "t", "tool_name_0": "a", "tool_args_0": {"x": 1}, "observation_0": "r", "tool_name_1": "finish",
@@ -109,7 +111,7 @@ mod tests {
         assert_eq!(kept.traces[0].final_reply.as_deref(), Some("A."));
     }
 
-    /// The members are those of LangChain's `AgentExecutor`, in Python and in JavaScript, after its documentation.
+    /// The members are those of `LangChain`'s `AgentExecutor`, in Python and in JavaScript, after its documentation.
     #[test]
     fn intermediate_steps_have_an_action_and_an_observation() {
         for step in [

@@ -41,7 +41,7 @@ pub(super) struct MessageReading {
 impl MessageReading {
     /// Begins a message; `has_calls_apart` says whether members of it hold calls.
     pub(super) fn new(is_event: bool, has_calls_apart: bool) -> Self {
-        Self { is_event, has_calls_apart, ..Self::default() }
+        Self { has_calls_apart, is_event, ..Self::default() }
     }
 
     /// Whether it holds results.
@@ -247,7 +247,7 @@ fn shapes_of_part(part: &Json) -> Vec<(CallShape, Json)> {
 /// A text of the user, in which results may stand between tags, or which is what a call in a text came to.
 fn asked(conversation: &mut Conversation, content: Content) {
     let text = content.text();
-    if std::mem::take(&mut conversation.awaits_observation) {
+    if std::mem::take(&mut conversation.in_texts.awaits_observation) {
         return conversation.result(Outcome { result: Some(content.to_json()), ..Outcome::default() });
     }
     if !text.trim_start().starts_with("<tool_response>") {

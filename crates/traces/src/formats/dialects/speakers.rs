@@ -12,7 +12,7 @@ use crate::message_events::with_role;
 
 /// What a record says of the speakers of its messages.
 pub(super) struct Speakers<'j> {
-    /// The name of who asked first, where roles are those that a user's side of a chat sees (AutoGen 0.2, AG2).
+    /// The name of who asked first, where roles are those that a user's side of a chat sees (`AutoGen` 0.2, AG2).
     user: Option<&'j str>,
     /// Whether the user's side is the assistant.
     is_users_view: bool,
@@ -93,7 +93,7 @@ impl<'j> Speakers<'j> {
 mod tests {
     use crate::testing::{read_text, shown};
 
-    /// The members are those of AutoGen 0.2's `ChatResult` and of OpenAI's list of a thread's messages.
+    /// The members are those of `AutoGen` 0.2's `ChatResult` and of OpenAI's list of a thread's messages.
     #[test]
     fn the_question_comes_from_who_asked_first() {
         for text in [
@@ -110,7 +110,11 @@ mod tests {
         ] {
             let (_, kept) = read_text("chat.json", text).unwrap();
             let trace = &kept.traces[0];
-            assert_eq!(trace.question.as_ref().map(|it| it.text()).as_deref(), Some("Q?"), "{text}");
+            assert_eq!(
+                trace.question.as_ref().map(crate::content::Content::text).as_deref(),
+                Some("Q?"),
+                "{text}"
+            );
             assert_eq!(trace.final_reply.as_deref(), Some("A."), "{text}");
             assert_eq!(shown(trace).len(), usize::from(text.contains("bot")), "{text}");
         }

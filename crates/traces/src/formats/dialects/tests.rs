@@ -228,9 +228,10 @@ fn arguments_of_gemini_come_in_parts_with_places() {
     assert!(sink.traces[0].notes.iter().any(|(note, _)| note.contains("a place that cannot be read")));
 }
 
-/// What other programs wrote of one call `a` with `x` 1, its result `r`, the question `Q?` and the answer `A.`: AutoGen's state and
+/// What other programs wrote of one call `a` with `x` 1, its result `r`, the question `Q?` and the answer `A.`: `AutoGen`'s state and
 /// OpenAI's threads after their documentation, the others as the programs write them.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn one_call_in_the_shapes_of_many_programs() {
     for (program, text) in [
         (
@@ -392,7 +393,7 @@ fn one_call_in_the_shapes_of_many_programs() {
             (1, vec![format!(r#"a({{"x":1}})={result}"#)]),
             "{program}"
         );
-        let question = trace.question.as_ref().map(|it| it.text());
+        let question = trace.question.as_ref().map(crate::content::Content::text);
         assert!(question.as_deref() == Some("Q?") || program.starts_with("`fullStream`"), "{program}");
         assert_eq!(trace.final_reply.as_deref(), Some("A."), "{program}");
     }

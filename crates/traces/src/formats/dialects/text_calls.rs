@@ -20,7 +20,7 @@ const SHELL: &str = "bash";
 
 /// Adds a text of the model, with the calls in it.
 pub(super) fn add(conversation: &mut Conversation, text: &str) {
-    if text.contains("<tool_call>") {
+    if text.contains("<tool_call>") && !is_quoted(text) {
         training::tagged_reply(conversation, text);
     } else if text.contains("<details type=\"tool_calls\"") {
         details(conversation, text);
@@ -29,6 +29,12 @@ pub(super) fn add(conversation: &mut Conversation, text: &str) {
     } else {
         conversation.say(text);
     }
+}
+
+/// Whether the first `<tool_call>` of a text stands in a block of code, or in a line between backticks: an example.
+fn is_quoted(text: &str) -> bool {
+    let before = text.split("<tool_call>").next().unwrap_or_default();
+    before.matches("```").count() % 2 == 1 || before.ends_with('`')
 }
 
 fn begins_line(text: &str, label: &str) -> bool {
@@ -57,7 +63,7 @@ pub(super) fn block(text: &str) -> Option<&str> {
 fn written(conversation: &mut Conversation, call: TracedCall) {
     let is_open = call.result.is_none();
     conversation.call(call);
-    (conversation.awaits_observation, conversation.has_calls_in_texts) = (is_open, true);
+    (conversation.in_texts.awaits_observation, conversation.in_texts.is_any) = (is_open, true);
 }
 
 /// What a line of a text begins.
@@ -104,7 +110,7 @@ fn sections(text: &str) -> Vec<(Label, &str, &str)> {
 /// rest is what the model says.
 fn actions(conversation: &mut Conversation, text: &str) {
     // What nobody answers is mostly an example.
-    if conversation.is_at_end && !conversation.has_calls_in_texts {
+    if conversation.in_texts.is_at_end && !conversation.in_texts.is_any {
         if sections(text).iter().any(|(label, ..)| matches!(label, Label::Action | Label::Sign)) {
             conversation.note("what looks like a call in the last text is taken for text");
         }
@@ -124,8 +130,8 @@ fn actions(conversation: &mut Conversation, text: &str) {
                 TracedCall { tool: tool(None, name), arguments: input, ..TracedCall::default() }
             }),
             Label::Sign => sign(body),
-            Label::Observation if conversation.awaits_observation => {
-                conversation.awaits_observation = false;
+            Label::Observation if conversation.in_texts.awaits_observation => {
+                conversation.in_texts.awaits_observation = false;
                 let result = Some(body.trim()).filter(|result| !result.is_empty()).map(string);
                 conversation
                     .last_calls_mut()

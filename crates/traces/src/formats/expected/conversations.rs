@@ -41,7 +41,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 mod tests {
     use crate::testing::{read_text, shown};
 
-    /// The members are those of MLflow's evaluation datasets, LangSmith's examples and Azure's rows, after their documentation.
+    /// The members are those of `MLflow`'s evaluation datasets, `LangSmith`'s examples and Azure's rows, after their documentation.
     #[test]
     fn what_datasets_keep_apart_is_one_task() {
         for (text, answer) in [

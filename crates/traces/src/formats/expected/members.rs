@@ -251,7 +251,7 @@ pub(super) fn record_id(record: &Json) -> Option<String> {
 
 /// The question of a record: a text, the text in an object, or the first message of the user.
 pub(super) fn question(record: &Json) -> Option<Content> {
-    let value = first(record, QUESTIONS)?;
+    let value = first(record, QUESTIONS).or_else(|| record.member("messages"))?;
     match value {
         // A cell of a table may hold the messages.
         Json::String(text) if text.starts_with("[{") => match literal(text) {

@@ -55,20 +55,24 @@ fn is_record(value: &Json) -> bool {
 /// Members that hold what a task asks, what a model made of it, and what it should have made, as datasets of evaluation
 /// programs keep them apart.
 const APART: &[&str] = names![
-    expectations expected expected_output expectedOutput inputs outputs reference_outputs referenceOutputs
+    expectations expected expected_output expectedOutput inputs outputs reference_outputs vars referenceOutputs
 ];
 
-/// A record with the members of those objects beside its own, if it has no calls of its own:
+/// A record with the members of those objects beside its own:
 /// `{"inputs": {"question": ..}, "expectations": {"expected_tool_calls": ..}}`.
 fn flat(record: &Json) -> Cow<'_, Json> {
     let is_apart = APART.iter().any(|key| !record.member(key).map(members_of).unwrap_or_default().is_empty());
-    if !is_apart || CallsMember::find(record).is_some() {
+    if !is_apart {
         return Cow::Borrowed(record);
     }
-    let inner = APART.iter().filter_map(|key| record.member(key).map(|inner| (*key, inner)));
+    // Beside calls of its own, a record has its question there.
+    let has_calls = CallsMember::find(record).is_some();
+    let is_wanted = |key: &&&str| !has_calls || matches!(**key, "inputs" | "vars");
+    let inner =
+        APART.iter().filter(is_wanted).filter_map(|key| record.member(key).map(|inner| (*key, inner)));
     let inner = inner.flat_map(|(key, inner)| {
         // What is expected is named so.
-        let before = if matches!(key, "inputs" | "outputs") { "" } else { "expected_" };
+        let before = if matches!(key, "inputs" | "outputs" | "vars") { "" } else { "expected_" };
         let is_call = call(inner).is_some_and(|call| call.arguments.is_some());
         let whole = is_call.then(|| (format!("{before}tool_calls"), Json::Array(vec![inner.clone()])));
         let each = members_of(inner).iter().map(move |(key, value)| {

@@ -1,5 +1,6 @@
 //! Records become traces; rows that hold one call each and have one id become one trace.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use m3_trajectory::json::Json;
@@ -21,8 +22,19 @@ use crate::trace::{Trace, TraceKind, TracedCall};
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// Tasks of rows that hold one call each, which wait for further calls.
-    open: Vec<(At, Trace, Option<String>)>,
+    open: Vec<OpenTask>,
     places: HashMap<String, usize>,
+}
+
+/// A task of rows that hold one call each.
+#[derive(Debug)]
+struct OpenTask {
+    at: At,
+    trace: Trace,
+    /// The step of the last row.
+    last: Option<String>,
+    /// The number of each step, if the rows tell it.
+    numbers: Vec<Option<f64>>,
 }
 
 impl Rows {
@@ -62,8 +74,11 @@ impl Rows {
     /// Adds a row with one call to the task with its id, or with its question.
     fn join(&mut self, id: String, (at, trace, step): (At, Trace, Option<String>)) {
         let place = *self.places.entry(id).or_insert(self.open.len());
-        let Some((_, known, last)) = self.open.get_mut(place) else {
-            self.open.push((at, trace, step));
+        let number =
+            step.as_deref().and_then(|step| step.parse::<f64>().ok()).filter(|number| number.is_finite());
+        let Some(OpenTask { trace: known, last, numbers, .. }) = self.open.get_mut(place) else {
+            let numbers = vec![number; trace.steps.len()];
+            self.open.push(OpenTask { at, trace, last: step, numbers });
             return;
         };
         let is_same_step = step.is_some() && *last == step;
@@ -72,6 +87,7 @@ impl Rows {
         known.question = known.question.take().or(trace.question);
         known.final_reply = known.final_reply.take().or(trace.final_reply);
         append(&mut known.steps, trace.steps, is_same_step);
+        numbers.resize(known.steps.len(), number);
         match (&mut known.reference, trace.reference) {
             (Some(known), Some(further)) => append(&mut known.steps, further.steps, is_same_step),
             (known @ None, further) => *known = further,
@@ -81,7 +97,13 @@ impl Rows {
 
     /// Gives the tasks whose calls stood in rows of their own.
     pub(super) fn finish(self, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        self.open.into_iter().try_for_each(|(at, mut trace, _)| {
+        self.open.into_iter().try_for_each(|OpenTask { at, mut trace, numbers, .. }| {
+            // Rows may stand in any order if they say their steps.
+            if trace.reference.is_none() && numbers.iter().all(Option::is_some) {
+                let mut steps: Vec<_> = numbers.into_iter().zip(trace.steps).collect();
+                steps.sort_by(|(one, _), (other, _)| one.partial_cmp(other).unwrap_or(Ordering::Equal));
+                trace.steps = steps.into_iter().map(|(_, calls)| calls).collect();
+            }
             trace.id = at.id(trace.id);
             sink.trace(at.line, trace)
         })
@@ -141,6 +163,9 @@ pub(super) fn trace_of(sink: &mut dyn Sink, at: At, record: &Json, member: Calls
     }
     let without = reading.steps.iter().flatten().filter(|call| call.arguments.is_none()).count();
     (0..without).for_each(|_| trace.notes.add("a call has no arguments in the file"));
+    let is_text = |call: &&TracedCall| matches!(call.arguments, Some(Json::String(_)));
+    let texts = reading.steps.iter().flatten().filter(is_text).count();
+    (0..texts).for_each(|_| trace.notes.add("arguments that are no object stay a text"));
     trace.steps = reading.steps;
     Some(trace)
 }

@@ -80,7 +80,7 @@ impl Stream {
             "tool-output-error" => self.outcome(chunk, chunk.member("errorText").cloned(), true),
             "tool-error" => self.outcome(chunk, chunk.member("error").cloned(), true),
             "tool-output-available" | "tool-result" => {
-                self.outcome(chunk, chunk.get("output").cloned(), false)
+                self.outcome(chunk, chunk.get("output").cloned(), false);
             }
             "tool-output-denied" => self.outcome(chunk, None, false),
             "start" | "finish" | "message-metadata" => {

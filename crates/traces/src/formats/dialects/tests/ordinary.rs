@@ -6,7 +6,7 @@ use crate::testing::{read_text, shown};
 fn one(text: &str) -> (Vec<String>, Option<String>, Option<String>) {
     let (_, kept) = read_text("trace.json", text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let [trace] = &kept.traces[..] else { panic!("{} trajectories of {text}", kept.traces.len()) };
-    (shown(trace), trace.question.as_ref().map(|it| it.text()), trace.final_reply.clone())
+    (shown(trace), trace.question.as_ref().map(crate::content::Content::text), trace.final_reply.clone())
 }
 
 /// A chat in which the assistant writes this text.
@@ -22,6 +22,7 @@ fn examples_of_calls_in_an_answer_are_text() {
         "```\nAction: search\nAction Input: {\"q\": 1}\n```",
         "Write\n@shell(i1): {\"command\": \"ls\"}",
         "Use `<details type=\"note\">x</details>`, and then go on.",
+        "Qwen writes:\n```xml\n<tool_call>{\"name\": \"a\", \"arguments\": {}}</tool_call>\n```\nor `<tool_call>`.",
         "Run this:\n```bash\nls\n```",
     ] {
         let (steps, question, reply) = one(&answer(text));
