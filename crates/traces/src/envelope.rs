@@ -37,6 +37,9 @@ const HOLDERS: &[&str] = names![
 /// The most records that tell the format.
 const RECORDS: usize = 10;
 
+/// How many records are written before the reader is asked whether to go on.
+const AT_ONCE: usize = 1000;
+
 /// The deepest member that is looked into.
 const DEPTH: usize = 5;
 
@@ -226,7 +229,15 @@ impl Envelope {
             if all.is_empty() {
                 leave_out(sink, line, record, &missing);
             }
-            spool.add(line, record, &all).map_err(failed)
+            let label = Label::find(record).filter(|_| all.len() == 1);
+            spool.begin(line).map_err(failed)?;
+            for some in all.chunks(AT_ONCE) {
+                // A record may hold all of a file, and whoever reads it may want to stop.
+                sink.progress(0, 1)?;
+                spool.add(record, some).map_err(failed)?;
+            }
+            spool.labels.extend(label.map(|label| (spool.lines, label)));
+            Ok(())
         })?;
         let Spool { file, labels, .. } = spool;
         let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
@@ -273,11 +284,15 @@ impl Spool {
         Self { file: BufWriter::new(file), lines: 0, was_reply: false, labels: BTreeMap::new() }
     }
 
-    fn add(&mut self, line: Option<u64>, record: &Json, all: &[Cow<'_, Json>]) -> io::Result<()> {
-        // A message about a line is one about the line of the file.
+    /// Begins what stands in a line of the file: a message about a line is one about the line of the file.
+    fn begin(&mut self, line: Option<u64>) -> io::Result<()> {
         while line.is_some_and(|line| self.lines + 1 < line) {
             self.line("")?;
         }
+        Ok(())
+    }
+
+    fn add(&mut self, record: &Json, all: &[Cow<'_, Json>]) -> io::Result<()> {
         let id = IDS.iter().find_map(|key| record.member(key).and_then(id));
         for inner in all {
             // Replies that stand in records of their own are several.
@@ -287,9 +302,6 @@ impl Spool {
             }
             self.was_reply = is_reply;
             self.line(&with_id(inner, id.as_deref()).to_text(Keys::AsRead))?;
-        }
-        if let ([_], Some(label)) = (all, Label::find(record)) {
-            self.labels.insert(self.lines, label);
         }
         Ok(())
     }

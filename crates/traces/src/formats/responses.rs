@@ -52,7 +52,9 @@ fn is_reply(value: &Json) -> bool {
 
 /// Whether a value is one of the replies that the Agents SDK keeps of a run.
 fn is_model_response(value: &Json) -> bool {
-    value.has("response_id") && value.has("usage") && value.list("output").iter().any(|item| item.has("type"))
+    value.first(&["response_id", "responseId"]).is_some()
+        && value.has("usage")
+        && value.list("output").iter().any(|item| item.has("type"))
 }
 
 /// An item, without what the Agents SDK puts around it.
