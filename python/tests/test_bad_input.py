@@ -170,7 +170,7 @@ def test_other_frames() -> None:
         ({"tools": "-"}, "standard input"),
         ({"tools": "nowhere.json"}, "nowhere.json"),
         ({"tools": 5}, "`tools`"),
-        ({"tools": {"a": 1}}, "`tools` /a"),
+        ({"tools": {"a": 1}}, "`tools`: .*`a` without tools"),
         ({"tools": b"tools.json"}, "tools: not JSON: bytes"),
         ({"tool_names": {"a": 5}}, "`tool_names`"),
         ({"duplicates": "first"}, "`duplicates`"),
