@@ -171,8 +171,7 @@ pub(crate) fn is_own(start: &[u8]) -> bool {
 }
 
 /// The messages or items of a conversation: a list, or the list in a member of an object: one that most programs name so,
-/// else one whose items have roles or are
-/// events.
+/// else one whose items have roles or are events.
 pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
     // A message holds its own parts under these names.
     let keys = if role(value).is_some() { &MESSAGES[..1] } else { &MESSAGES };
@@ -205,9 +204,8 @@ pub(crate) fn messages(value: &Json) -> Option<&[Json]> {
         _ => {
             // Datasets keep what a model is given apart from what it made of it.
             let has_messages = |key: &str| value.member(key).is_some_and(|inner| inner.has("messages"));
-            let given =
-                || value.member("inputs").filter(|_| has_messages("inputs") && !has_messages("outputs"));
-            let given = || given().and_then(messages);
+            let is_given = has_messages("inputs") && !has_messages("outputs");
+            let given = || value.member("inputs").filter(|_| is_given).and_then(messages);
             let own = known().filter(|items| !items.is_empty()).or_else(with_roles).or_else(with_events);
             own.or_else(given).or_else(known)
         }

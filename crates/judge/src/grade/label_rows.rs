@@ -29,7 +29,7 @@ pub(super) struct LabelRow {
     pub(super) score: Option<f64>,
     /// The measure, if one is named.
     pub(super) measure: Option<String>,
-    /// Whether the run broke, so that the label says nothing of the model.
+    /// Whether the run broke, or an imported file said nothing of it, so that the label says nothing of the model.
     pub(super) is_broken: bool,
 }
 

@@ -1,6 +1,7 @@
 //! Messages of dialects, the records around them, streams, and what is refused because its calls were not read.
 
 mod ordinary;
+mod programs;
 
 use crate::testing::{CollectingSink, read_text, shown};
 

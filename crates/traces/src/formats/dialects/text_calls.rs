@@ -175,7 +175,8 @@ fn sign(body: &str) -> Option<TracedCall> {
     Some(TracedCall { id, tool, arguments: Some(arguments), ..TracedCall::default() })
 }
 
-/// A text with blocks `<details type="tool_calls" name=".." arguments=".." result="..">`. Other blocks are thoughts.
+/// A text with blocks `<details type="tool_calls" name=".." arguments=".." result="..">`. Thoughts stand in such blocks, too; all
+/// others are text.
 fn details(conversation: &mut Conversation, text: &str) {
     let mut pieces = text.split("<details type=\"");
     conversation.say(pieces.next().unwrap_or_default().trim());
@@ -207,12 +208,15 @@ fn details(conversation: &mut Conversation, text: &str) {
             }
         }
         let is_thought = block.starts_with("reasoning\"");
-        let other = if block.starts_with("tool_calls\"") || is_thought { "" } else { piece };
-        let rest = if other.is_empty() { after.trim() } else { other };
+        let rest = if block.starts_with("tool_calls\"") || is_thought {
+            after.trim().to_owned()
+        } else {
+            format!("<details type=\"{piece}")
+        };
         if !rest.is_empty() {
             conversation.end_reply();
             conversation.reply(None);
-            conversation.say(rest);
+            conversation.say(&rest);
         }
     }
 }
