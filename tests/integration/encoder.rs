@@ -292,3 +292,32 @@ fn the_graph_is_what_its_script_makes() {
         "crates/encoder/models/all-MiniLM-L6-v2/make.py makes another graph"
     );
 }
+
+/// A process that exits unloads ONNX Runtime's tables, so no thread may use them any more: the test calls itself in a
+/// process of its own, where a thread embeds without end.
+#[test]
+fn nothing_is_embedded_once_the_process_is_about_to_end() {
+    const OWN_PROCESS: &str = "M3_TEST_EMBEDS_WITHOUT_END";
+    let Some(mut encoder) = open() else { return };
+    if std::env::var_os(OWN_PROCESS).is_none() {
+        let test = "encoder::nothing_is_embedded_once_the_process_is_about_to_end";
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = again.args(["--exact", test]).env(OWN_PROCESS, "1").output().unwrap();
+        assert!(output.status.success(), "{}", crate::support::text(&output.stdout));
+        return;
+    }
+    let (sender, embedded) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        // A batch that was ended is an error, and the next one must not begin.
+        for n in 0_u64.. {
+            let _ = encoder.embed(&[&format!("eel {n}")], &mut |_| ());
+            sender.send(n).unwrap();
+        }
+    });
+    embedded.recv().unwrap();
+    m3_encoder::finish();
+    embedded.try_iter().for_each(drop);
+    // A batch that had ended before may be counted after it.
+    let later = std::iter::from_fn(|| embedded.recv_timeout(std::time::Duration::from_millis(300)).ok());
+    assert!(later.take(10).count() <= 1, "batches go on");
+}
