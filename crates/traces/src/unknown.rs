@@ -15,6 +15,9 @@ const SIGNS: [(usize, &[u8], &str); 8] = [
     (0, b"PAR1", "it is a Parquet file: write its rows as JSON Lines first"),
 ];
 
+/// What begins a turn in texts that chat templates rendered, other than those of `rendered-text`.
+const TEMPLATES: [&str; 5] = ["<|start|>", "[INST]", "<|turn>", "<｜User｜>", "<start_of_turn>"];
+
 /// Why no format recognizes a file, if its first bytes show it.
 ///
 /// # Errors
@@ -29,6 +32,13 @@ pub fn why_unknown(source: &Source) -> Result<Option<&'static str>, SourceError>
     if [".csv", ".tsv"].iter().any(|ending| unpacked_name(&name).ends_with(ending)) {
         return Ok(Some(
             "it is a table without a column of calls, such as `expected_tool_calls` or `expected_tools` (docs/import.md)",
+        ));
+    }
+    let text = String::from_utf8_lossy(&start);
+    if TEMPLATES.iter().any(|token| text.contains(token)) {
+        return Ok(Some(
+            "it has texts that a chat template rendered; only those of ChatML (`<|im_start|>`) and Llama 3 are read: import the messages \
+             from which they were made",
         ));
     }
     let mut lines =
@@ -52,6 +62,7 @@ mod tests {
             (b"BZh9", "bzip2"),
             (&tar, "tar"),
             (b"\xff\xfe[\0]\0", "UTF-16"),
+            ("{\"text\": \"<｜User｜>q\"}".as_bytes(), "template"),
             (b"{\"a\": 1},\n{\"a\": 2},\n", "commas"),
         ] {
             assert!(why(bytes).contains(word), "{word}");

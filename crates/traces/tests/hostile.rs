@@ -594,11 +594,6 @@ fn many_of_everything_take_a_time_by_their_size() {
         "<|im_start|>",
         "<|im_start|>assistant\n<tool_call>",
         "<|start_header_id|>",
-        "<|start|><|message|>",
-        "<|turn>",
-        "<|assistant|><|user|>",
-        "<｜User｜>",
-        "[INST][/INST]",
         "USER: ASSISTANT: <functioncall> ",
     ] {
         read_bytes(text(mark.repeat(MANY)).as_bytes()).1.unwrap();

@@ -548,7 +548,6 @@ fn results_of_programs_and_training_data() {
         "rendered-text",
         &[
             r#"{"text": "<|im_start|>system\nKEY<|im_end|>\n<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n<think>\nKEY\n</think>\n<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call><|im_end|>"}"#,
-            r#"{"text": "<|start|>system<|message|>KEY<|end|><|start|>developer<|message|>KEY<|end|><|start|>user<|message|>q<|end|><|start|>assistant<|channel|>analysis<|message|>KEY<|end|><|start|>assistant to=functions.f<|channel|>commentary json<|message|>{}<|call|>"}"#,
             r#"{"text": "<|start_header_id|>system<|end_header_id|>\n\nKEY<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nq<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n{\"name\": \"f\", \"parameters\": {}}<|eot_id|>"}"#,
         ],
     );

@@ -98,7 +98,7 @@ fn xml(conversation: &mut Conversation, text: &str, types: &Types) {
 }
 
 /// Adds a call whose arguments are written as text, on lines of their own.
-pub(super) fn typed<'t>(
+fn typed<'t>(
     conversation: &mut Conversation,
     name: &str,
     pairs: impl Iterator<Item = (&'t str, &'t str)>,

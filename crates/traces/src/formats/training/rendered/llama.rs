@@ -1,12 +1,12 @@
 //! Llama 3: a call is the whole turn, as JSON of `name` and `parameters` or after `<|python_tag|>`.
 
-use m3_trajectory::json::Json;
+use m3_trajectory::json::{Json, parse};
 
 use super::super::{calls, written};
-use super::result;
-use crate::content::Content;
+use crate::content::{Content, string};
 use crate::conversation::Conversation;
 use crate::literal::value;
+use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 
 pub(super) fn read(conversation: &mut Conversation, text: &str) {
@@ -18,9 +18,20 @@ pub(super) fn read(conversation: &mut Conversation, text: &str) {
             "system" => {}
             "user" => conversation.user(Content::of_text(question(body))),
             "assistant" => reply(conversation, body),
-            "ipython" | "tool" => result(conversation, None, body),
+            "ipython" | "tool" => {
+                let result = Some(string(&unquoted(body)));
+                conversation.result(Outcome { result, ..Outcome::default() });
+            }
             _ => conversation.note("a turn of an unknown role is left out"),
         }
+    }
+}
+
+/// The content of a JSON string, as which the template renders text; any other text stays as it is.
+fn unquoted(text: &str) -> String {
+    match parse(text.as_bytes()) {
+        Ok((Json::String(inside), _)) if text.starts_with('"') => inside,
+        _ => text.to_owned(),
     }
 }
 
