@@ -103,14 +103,15 @@ pub(crate) fn objects(value: &Json) -> Vec<Json> {
     match parsed(value) {
         Some(Json::Array(items)) => items.iter().filter_map(parsed).filter(is_object).collect(),
         Some(Json::Object(all)) if is_by_id(&all) => {
-            all.into_iter().map(|(id, inner)| with_id(&id, &inner)).collect()
+            all.into_iter().map(|(key, inner)| with_key(&key, &inner)).collect()
         }
         Some(object @ Json::Object(_)) => vec![object],
         _ => Vec::new(),
     }
 }
 
-/// Whether members are calls or results by their ids: `{"call_1": {"method": .., "params": {"name": ..}}}`.
+/// Whether members are calls or results by their ids or by the tools: `{"call_1": {"method": .., "params": {"name": ..}}}`,
+/// `{"readToolCall": {"args": ..}}`.
 fn is_by_id(all: &[(String, Json)]) -> bool {
     let is_one = |(key, inner): &(String, Json)| {
         let is_known = shape_of_member(key).is_some()
@@ -120,9 +121,12 @@ fn is_by_id(all: &[(String, Json)]) -> bool {
     !all.is_empty() && all.iter().all(is_one)
 }
 
-fn with_id(id: &str, value: &Json) -> Json {
-    let id = ("tool_call_id".to_owned(), Json::String(id.to_owned()));
-    Json::Object([id].into_iter().chain(members(value).iter().cloned()).collect())
+/// A call or a result with the key of its member: what has arguments and no name of its own is named by it.
+fn with_key(key: &str, value: &Json) -> Json {
+    let is_named = call(value).is_some() || pick(value, ARGUMENTS).is_none();
+    let own = if is_named { "tool_call_id" } else { "name" };
+    let own = (own.to_owned(), Json::String(key.to_owned()));
+    Json::Object([own].into_iter().chain(members(value).iter().cloned()).collect())
 }
 
 /// Returns the call in a value, with its result if that stands beside it; `None` if it names no tool.
@@ -207,7 +211,8 @@ fn returned(value: &Json) -> Option<Json> {
     // `{"status": "success", "value": ..}`, `{"content": ".."}`.
     let is_alone = members(holder).len() == 1;
     let is_marked = holder.has("status") || pick(holder, &["iserror"]).is_some();
-    let is_wrapper = |inner: &&Json| is_marked || is_alone && matches!(inner, Json::String(_));
+    let is_text = |inner: &Json| matches!(inner, Json::String(_)) || texts(inner).is_some();
+    let is_wrapper = |inner: &&Json| is_marked || is_alone && is_text(inner);
     let inner = pick(holder, &["value", "content"]).filter(is_wrapper);
     let value = inner.unwrap_or(holder);
     Some(texts(value).map_or_else(|| result_of(value), Json::String))

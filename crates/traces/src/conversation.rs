@@ -44,7 +44,7 @@ pub(crate) enum Answer {
 }
 
 /// What is known of calls that stand in texts of the model.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct CallsInTexts {
     /// Whether the last call is one, so that its result is what the user writes next.
     pub(crate) awaits_observation: bool,
@@ -52,6 +52,10 @@ pub(crate) struct CallsInTexts {
     pub(crate) is_any: bool,
     /// Whether the last message is being read: what nobody answers is mostly an example.
     pub(crate) is_at_end: bool,
+    /// Whether the next message is a result.
+    pub(crate) is_before_result: bool,
+    /// The tool whose result the next message begins with: `[read_file for 'a.py'] Result:`.
+    pub(crate) answered: Option<String>,
 }
 
 /// A trajectory that is being read.

@@ -28,7 +28,7 @@ use crate::values::opened;
 const HOLDERS: &[&str] = names![
     agentcontainer agentdata agents agentstate agentstates allmessages body calls cases chat chathistory
     chats chatstore completion completions content context conversation conversations data dest entries
-    events examples inlinedresponses inmemory item items llmcontext memory message messagehistory messages
+    events examples inlinedresponses inmemory item items llmcontext log memory message messagehistory messages
     output outputs params payload record records response responses result results rollouts row rows run
     rundata runs sample samples serializeddata session sessions simulations spans state store tasks
     testcases tests thread threads trace traces trajectory trials userinput values
@@ -295,6 +295,11 @@ impl Spool {
     fn add(&mut self, record: &Json, all: &[Cow<'_, Json>]) -> io::Result<()> {
         let id = IDS.iter().find_map(|key| record.member(key).and_then(id));
         for inner in all {
+            // Of Bedrock's Converse, a record with a reason to stop is a whole reply.
+            if record.has("stopReason") && record.below(&["output", "message"]).is_some() {
+                self.line(&Json::Array(vec![inner.clone().into_owned()]).to_text(Keys::AsRead))?;
+                continue;
+            }
             // Replies that stand in records of their own are several.
             let is_reply = inner.says("role", "assistant");
             if is_reply && self.was_reply {

@@ -14,6 +14,9 @@ const NUMBERS: &[&str] = names![reward finalreward score];
 /// Plain names of members that hold one of these.
 const HOLDERS: &[&str] = names![rewardinfo evaluation testresult report gradingresult info];
 
+/// Members with scores by their names: those of programs that keep them beside spans, too.
+const SCORES: [&str; 4] = ["scores", "feedback_stats", "feedback", "assessments"];
+
 /// The deepest holder that is looked into.
 const DEPTH: usize = 2;
 
@@ -51,7 +54,7 @@ fn within(value: &Json, depth: usize) -> Option<Label> {
     let number = || {
         NUMBERS.iter().filter(|_| is_share).filter_map(with_name).find_map(|(key, value)| score(key, value))
     };
-    verdict.or_else(number).or_else(|| only(value.member("scores")?)).or_else(|| {
+    verdict.or_else(number).or_else(|| only(value.first(&SCORES)?)).or_else(|| {
         let mut holders = HOLDERS.iter().filter(|_| depth < DEPTH).filter_map(with_name);
         holders.find_map(|(_, inner)| within(inner, depth + 1))
     })
@@ -60,14 +63,20 @@ fn within(value: &Json, depth: usize) -> Option<Label> {
 /// The only score of a list or of an object by names: `[{"name": .., "value": 1}]`, `{"exact_match": 1}`.
 fn only(scores: &Json) -> Option<Label> {
     let (name, value) = match (scores, scores.items()) {
-        (_, [one]) => (one.text("name").unwrap_or("scores"), one),
+        (_, [one]) => {
+            let name = one.first(&["name", "key", "assessment_name"]).and_then(Json::as_str);
+            (name.unwrap_or("scores"), one)
+        }
         (Json::Object(all), _) => match &all[..] {
             [(name, value)] => (name.as_str(), value),
             _ => return None,
         },
         _ => return None,
     };
-    let value = value.first(&["value", "score"]).unwrap_or(value);
+    let value = value.member("feedback").unwrap_or(value);
+    // LangSmith's statistics of one kind of feedback.
+    let mean = value.member("avg").filter(|_| value.count("n") == Some(1));
+    let value = value.first(&["value", "score"]).or(mean).unwrap_or(value);
     // The letters of inspect_ai for correct and incorrect.
     let letter = match value.as_str() {
         Some("C") => Some(true),
@@ -118,6 +127,13 @@ mod tests {
             (r#"{"scores": [{"name": "m", "value": 0}]}"#, Some(("m", Some(false), Some(0.0)))),
             (r#"{"scores": {"a": 1, "b": 0}}"#, None),
             (r#"{"test_result": {"report": {"resolved": true}}}"#, Some(("resolved", Some(true), None))),
+            (r#"{"feedback_stats": {"m": {"n": 1, "avg": 1.0}}}"#, Some(("m", Some(true), Some(1.0)))),
+            (r#"{"feedback_stats": {"m": {"n": 2, "avg": 1.0}}}"#, None),
+            (
+                r#"{"info": {"assessments": [{"assessment_name": "m", "feedback": {"value": true}}]}}"#,
+                Some(("m", Some(true), None)),
+            ),
+            (r#"{"assessments": [{"assessment_name": "m", "expectation": {"value": true}}]}"#, None),
             (r#"{"score": "0.5"}"#, Some(("score", None, Some(0.5)))),
             (r#"{"success": null, "messages": []}"#, None),
             (r#"{"grade": "C", "correct": "C", "pass": 1}"#, None),

@@ -62,7 +62,10 @@ pub(crate) fn as_exchange(record: &Json) -> Option<Json> {
 /// The body of a request or a reply, which may be a text of JSON, or of events as they were streamed.
 fn body(holder: &Json) -> Json {
     let holder = opened(holder);
-    let body = pick(&holder, &BODIES).map_or(holder.clone(), opened);
+    // In a recording of a browser, a body is a text with its type.
+    let typed = pick(&holder, &["postdata", "content"]).filter(|body| body.has("mimeType"));
+    let inner = typed.and_then(|body| body.member("text")).or_else(|| pick(&holder, &BODIES));
+    let body = inner.map_or(holder.clone(), opened);
     let data = body.as_str().unwrap_or_default().lines().filter_map(|line| line.strip_prefix("data:"));
     let events: Vec<Json> = data.filter_map(|data| value(data.trim().as_bytes()).ok()).collect();
     if events.is_empty() { body.into_owned() } else { Json::Array(events) }

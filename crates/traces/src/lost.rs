@@ -6,6 +6,8 @@ use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 
 use crate::call_signs::{count_signs, named_like_calls, written_calls};
+use crate::content::Content;
+use crate::fields::Fields as _;
 use crate::label::Label;
 use crate::sink::{At, ReadError, Sink, TakingSink};
 use crate::trace::{Trace, TraceKind, TracedCall};
@@ -67,6 +69,11 @@ pub(crate) fn checked(
     note_unread(record, &mut held);
     // Of several trajectories, nothing says whose success it is.
     if let [(_, trace)] = &mut held[..] {
+        // A dataset keeps the question apart from what the model made of it.
+        let beside = ["question", "prompt", "query", "input"].iter().find_map(|key| record.text(key));
+        let is_missing = trace.question.is_none() && trace.kind != TraceKind::Task && !record.has("role");
+        trace.question =
+            trace.question.take().or_else(|| beside.filter(|_| is_missing).map(Content::of_text));
         trace.label = trace.label.take().or_else(|| Label::find(record));
     }
     held.into_iter().try_for_each(|(line, trace)| sink.trace(line, trace))

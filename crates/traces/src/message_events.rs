@@ -21,16 +21,15 @@ const PAYLOADS: [&str; 7] = ["data", "detail", "part", "item", "payload", "llm_m
 const ENDINGS: [&str; 2] = ["message", "event"];
 
 /// Kinds that are calls or results, beside those that members and parts are named by.
-const CALLS: [&str; 4] = ["action", "approvalrequest", "toolcallrequest", "toolexecutionstart"];
-const RESULTS: [&str; 7] = [
-    "agenterror",
-    "functionexecutionresult",
-    "observation",
-    "toolcallexecution",
-    "toolexecutioncomplete",
-    "toolexecutionresult",
-    "userrejectobservation",
-];
+const CALLS: [&str; 2] = ["action", "approvalrequest"];
+const RESULTS: [&str; 5] =
+    ["agenterror", "functionexecutionresult", "observation", "toolcallexecution", "userrejectobservation"];
+
+/// What the name of an event of a tool begins with, and how it ends if it is a call or a result: `tool_start`,
+/// `tool_execution_complete`.
+const TOOLS: [&str; 5] = ["tool", "toolcall", "toolexecution", "tooluse", "toolusage"];
+const BEGINS: [&str; 4] = ["request", "start", "started", "begin"];
+const ENDS: [&str; 8] = ["complete", "completed", "end", "ended", "error", "finish", "finished", "result"];
 
 /// Members with an id that all events of one reply have in common.
 const REPLY_IDS: [&str; 2] = ["messageID", "llm_response_id"];
@@ -62,11 +61,12 @@ pub(crate) fn kind(event: &Json) -> Option<EventKind> {
         "agent" | "ai" | "assistant" | "gemini" | "model" => Some(EventKind::Model),
         "" | "handoff" | "message" | "multimodal" | "stop" | "text" => Some(EventKind::Text),
         "stepstart" | "stepfinish" => Some(EventKind::Border),
-        "toolcallsummary" => Some(EventKind::Summary),
+        // A message that begins or grows is told once more at its end.
+        "messagestart" | "messageupdate" | "toolcallsummary" | "turnend" => Some(EventKind::Summary),
         // A message of a tool, or a part that is a call.
         "tool" if call(payload(event).unwrap_or(event)).is_none() => Some(EventKind::Outcome),
-        _ if CALLS.contains(&bare) => Some(EventKind::Call),
-        _ if RESULTS.contains(&bare) => Some(EventKind::Outcome),
+        _ if CALLS.contains(&bare) || is_of_tool(bare, &BEGINS) => Some(EventKind::Call),
+        _ if RESULTS.contains(&bare) || is_of_tool(bare, &ENDS) => Some(EventKind::Outcome),
         // Whatever the event is called, what it holds can only be a call.
         _ if shape_of_type(bare).is_none() && is_written_call(payload(event).unwrap_or(event)) => {
             Some(EventKind::Call)
@@ -76,6 +76,12 @@ pub(crate) fn kind(event: &Json) -> Option<EventKind> {
             CallShape::Outcome => EventKind::Outcome,
         }),
     }
+}
+
+/// Whether a name is that of an event of a tool with one of these endings.
+fn is_of_tool(name: &str, endings: &[&str]) -> bool {
+    let rest = |begin: &&str| name.strip_prefix(*begin).is_some_and(|rest| endings.contains(&rest));
+    TOOLS.iter().any(|begin| rest(&begin))
 }
 
 /// Whether a record is surely an event of a conversation: it speaks for someone, or makes a call.
@@ -200,7 +206,15 @@ fn calls(event: &Json) -> Vec<Json> {
     }
     let held = members(event).iter().filter(|(key, _)| shape_of_member(key) == Some(CallShape::Call));
     let held: Vec<Json> = held.flat_map(|(_, value)| objects(value)).collect();
-    if held.is_empty() { vec![event.clone()] } else { held }
+    match &held[..] {
+        [] => vec![event.clone()],
+        // The id may stand beside the member.
+        [one] if call(one).is_some_and(|call| call.id.is_none()) => {
+            let id = members(event).iter().filter(|(key, _)| plain(key) == "callid");
+            vec![Json::Object(id.chain(members(one)).cloned().collect())]
+        }
+        _ => held,
+    }
 }
 
 /// A message with the results of an event: those of a list, or its own.

@@ -37,6 +37,10 @@ fn requests_and_replies_of_gateways() {
         format!(r#"{{"request_id": "r", "request_body": {REQUEST}, "response_body": {reply}}}"#),
         format!(r#"{{"request_body": {request_text}, "response_body": {reply_text}}}"#),
         format!(r#"{{"RequestBody": {request_text}, "ResponseBody": {events}}}"#),
+        // A recording of a browser or a proxy.
+        format!(
+            r#"{{"log": {{"version": "1.2", "entries": [{{"request": {{"postData": {{"mimeType": "application/json", "text": {request_text}}}}}, "response": {{"content": {{"mimeType": "application/json", "text": {reply_text}}}}}}}]}}}}"#
+        ),
         format!(
             r#"{{"messages": {}, "response": {reply_text}}}"#,
             quoted(r#"[{"role": "user", "content": "Q?"}]"#)

@@ -66,7 +66,9 @@ fn is_reply(value: &Json) -> bool {
 
 /// Whether a value is the first event of a streamed reply.
 fn is_start(value: &Json) -> bool {
-    matches!(event_kind(value), Some("message_start" | "messageStart"))
+    // Sessions of other programs have events of this name, with messages that have no type.
+    let is_own = value.member("message").is_none_or(|message| message.says("type", "message"));
+    is_own && matches!(event_kind(value), Some("message_start" | "messageStart"))
 }
 
 /// The kind of a streamed event: its type, or the name of its only member as in Bedrock's Converse.

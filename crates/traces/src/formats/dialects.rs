@@ -153,6 +153,9 @@ pub(super) fn each_conversation(
         let mut items = speakers.in_order(last_versions(list)).into_iter().peekable();
         while let Some(item) = items.next() {
             conversation.in_texts.is_at_end = items.peek().is_none();
+            conversation.in_texts.is_before_result =
+                items.peek().is_some_and(|next| author(&as_message(next)) == Author::Tool);
+            conversation.in_texts.answered = items.peek().and_then(|next| text_calls::answered(next));
             message(&mut conversation, &speakers.message(item));
         }
         reply_beside(&mut conversation, value);
@@ -165,7 +168,7 @@ pub(super) fn each_conversation(
 
 /// One message, or an event that is like one.
 pub(super) fn message(conversation: &mut Conversation, record: &Json) {
-    if role(record).is_none() && event_kind(record) == Some(EventKind::Summary) {
+    if record.text("role").is_none() && event_kind(record) == Some(EventKind::Summary) {
         return;
     }
     let message = as_message(record);

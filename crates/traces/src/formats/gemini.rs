@@ -61,11 +61,23 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if is_stream || input.head.any(|value| value.has("candidates")) {
         // Several responses are the pieces of streamed replies, recognized by their ids.
         let responses = events(input, sink)?;
-        // Records of a batch have ids of their own.
-        let ids: HashSet<Option<String>> = responses.iter().map(|response| response.id("id")).collect();
-        if ids.len() == responses.len() && !ids.contains(&None) {
+        // Records of a batch have ids of their own, and so have whole replies. Pieces of one share it.
+        let has_ids = |id: &dyn Fn(&Json) -> Option<String>| {
+            let ids: HashSet<Option<String>> = responses.iter().map(id).collect();
+            ids.len() == responses.len() && !ids.contains(&None)
+        };
+        let is_whole = |response: &Json| {
+            let ends = |candidate: &Json| candidate.first(&["finishReason", "finish_reason"]).is_some();
+            response.list("candidates").iter().any(ends)
+        };
+        let reply_id =
+            |response: &Json| response.first(&["responseId", "response_id"]).and_then(crate::fields::id);
+        if has_ids(&|response| response.id("id"))
+            || responses.len() > 1 && responses.iter().all(is_whole) && has_ids(&reply_id)
+        {
             return responses.iter().try_for_each(|response| {
-                let mut conversation = Conversation::with_id(response.id("id"));
+                let mut conversation =
+                    Conversation::with_id(response.id("id").or_else(|| reply_id(response)));
                 reply(&mut conversation, response);
                 conversation.usage.add(usage(response).unwrap_or_default());
                 sink.trace(None, conversation.finish())
@@ -78,7 +90,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
                 leave_out(sink, None, response, "no reply of Gemini, left out");
                 continue;
             }
-            let id = response.first(&["responseId", "response_id"]).and_then(crate::fields::id);
+            let id = reply_id(response);
             if before.is_some() && id.is_some() && id != before {
                 conversation.usage.add(std::mem::take(&mut latest));
                 conversation.end_reply();

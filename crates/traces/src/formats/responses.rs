@@ -46,6 +46,21 @@ pub(super) const ITEMS: Format = Format {
     read,
 };
 
+/// The types of items that are calls.
+const CALL_TYPES: [&str; 11] = [
+    "apply_patch_call",
+    "code_interpreter_call",
+    "computer_call",
+    "custom_tool_call",
+    "file_search_call",
+    "function_call",
+    "image_generation_call",
+    "local_shell_call",
+    "mcp_call",
+    "shell_call",
+    "web_search_call",
+];
+
 fn is_reply(value: &Json) -> bool {
     value.says("object", "response") && value.has("output")
 }
@@ -64,10 +79,10 @@ fn bare(item: &Json) -> &Json {
 
 fn is_item(item: &Json) -> bool {
     let item = bare(item);
+    // Logs of other programs have records such as `tool_call` and `llm_call`.
     let is_of_type = item.text("type").is_some_and(|kind| {
-        matches!(kind, "function_call" | "function_call_output" | "function_call_result" | "reasoning")
-            || kind.ends_with("_call")
-            || kind.ends_with("_call_output")
+        matches!(kind, "function_call_result" | "reasoning")
+            || CALL_TYPES.contains(&kind.strip_suffix("_output").unwrap_or(kind))
     });
     let is_part = |part: &Json| part.says("type", "input_text") || part.says("type", "output_text");
     is_of_type && !item.has("payload") || item.list("content").iter().any(is_part)

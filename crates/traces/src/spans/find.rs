@@ -1,9 +1,10 @@
 //! Finds the spans and log records of a file by their traces, without parsing them: a file of any size is read in little
 //! memory, since afterwards the spans of one trace are all that is parsed at once.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
-use m3_trajectory::json::parse;
+use m3_trajectory::json::{Json, parse};
 
 use super::read::{DEEPEST, PAGES};
 use super::span_json::hex;
@@ -11,6 +12,7 @@ use crate::fields::Fields;
 use crate::groups::{Names, Place};
 use crate::head::Shape;
 use crate::input::{Input, ReadError, Sink};
+use crate::label::Label;
 use crate::parallel::PART;
 use crate::pieces::{Part, after_mark, stopped};
 use crate::scan::{Scanner, Stop};
@@ -18,6 +20,8 @@ use crate::scan::{Scanner, Stop};
 /// The spans and records of a file.
 #[derive(Debug, Default)]
 pub(crate) struct SpanIndex {
+    /// What the file says of the success of a trace, by its number; `None` where it says several things.
+    pub(super) labels: HashMap<u32, Option<Label>>,
     pub(super) traces: Names,
     pub(super) scopes: Names,
     /// The group is the trace; the mark tells the kind, and the scope.
@@ -53,6 +57,10 @@ pub(super) fn marked(place: &Place) -> (Kind, u32) {
 /// The most bytes of an id, and of the scope: the name of the library that wrote the spans.
 const ID: usize = 1 << 10;
 const SCOPE: usize = 64 << 10;
+
+/// The members beside spans, or of a span, that may say whether the trace succeeded, and the most bytes of one.
+const LABELS: [&str; 3] = ["scores", "assessments", "info"];
+const LABEL: usize = 64 << 10;
 
 /// Finds the spans and records of a file. Lines that are not JSON are reported, and so is the place where a document
 /// breaks off.
@@ -107,11 +115,24 @@ impl SpanIndex {
         let scopes: Vec<u32> = part.scopes.all().map(|name| self.scopes.number(name)).collect();
         let renumbered =
             |numbers: &[u32], number: u32| numbers.get(number as usize).copied().unwrap_or(u32::MAX);
+        for (number, label) in &part.labels {
+            self.add_label(renumbered(&traces, *number), label.as_ref());
+        }
         self.places.extend(part.places.iter().map(|place| {
             let (kind, scope) = marked(place);
             let group = renumbered(&traces, place.group);
             Place { group, mark: mark(kind, renumbered(&scopes, scope)), ..*place }
         }));
+    }
+}
+
+impl SpanIndex {
+    /// Adds what is said of a trace.
+    fn add_label(&mut self, number: u32, label: Option<&Label>) {
+        let known = self.labels.entry(number).or_insert_with(|| label.cloned());
+        if known.as_ref() != label {
+            *known = None;
+        }
     }
 }
 
@@ -132,6 +153,7 @@ enum Key {
     Page,
     Trace,
     Context,
+    Label(&'static str),
     Other,
 }
 
@@ -152,7 +174,7 @@ fn key(name: &[u8]) -> Key {
         b"traceId" | b"trace_id" | b"traceID" | b"context.trace_id" | b"root_span_id" => Key::Trace,
         b"context" => Key::Context,
         name if PAGES.iter().any(|page| page.as_bytes() == name) => Key::Page,
-        _ => Key::Other,
+        name => LABELS.into_iter().find(|label| label.as_bytes() == name).map_or(Key::Other, Key::Label),
     }
 }
 
@@ -209,7 +231,7 @@ impl<'f, R: BufRead> Finder<'f, R> {
     /// Follows a document or a page of spans, or adds a span without OTLP around it.
     fn holder(&mut self) -> Result<(), Stop> {
         let (start, before) = (self.scanner.offset(), self.index.places.len());
-        let (mut own, mut of_context) = (None, None);
+        let (mut own, mut of_context, mut labels) = (None, None, Vec::new());
         self.members(|it, key| match key {
             Key::Resources => it.list(Self::resource),
             Key::Page | Key::Spans if it.depth < DEEPEST => {
@@ -222,6 +244,11 @@ impl<'f, R: BufRead> Finder<'f, R> {
                 Ok(())
             }
             Key::Trace => it.id(&mut own),
+            Key::Label(name) => {
+                let value = parse(it.scanner.text(LABEL)?).ok();
+                labels.extend(value.map(|(value, _)| ((*name).to_owned(), value)));
+                Ok(())
+            }
             Key::Context if it.scanner.expect()? == b'{' => it.members(|it, key| match key {
                 Key::Trace => it.id(&mut of_context),
                 _ => it.scanner.value(),
@@ -232,6 +259,14 @@ impl<'f, R: BufRead> Finder<'f, R> {
             && self.index.places.len() == before
         {
             self.add(&trace, Kind::Bare, start);
+        }
+        // What stands beside the spans of several traces is said of none of them.
+        if let [first, others @ ..] = self.index.places.get(before..).unwrap_or_default()
+            && others.iter().all(|place| place.group == first.group)
+            && let number = first.group
+            && let Some(label) = Label::find(&Json::Object(labels))
+        {
+            self.index.add_label(number, Some(&label));
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ use m3_trajectory::json::Json;
 
 use crate::groups::{Group, Place, each_group};
 use crate::input::{Input, ReadError, Sink};
+use crate::label::Label;
 use crate::values::value;
 pub(crate) use attributes::Attributes;
 use find::{Kind, marked};
@@ -137,6 +138,14 @@ pub(crate) struct NewParent {
 const MAX_REPORTED: usize = 10;
 
 impl SpanIndex {
+    /// What the file says of the success of each trace, by its id.
+    pub(crate) fn labels(&self) -> HashMap<String, Label> {
+        let of_trace = |(number, label): (&u32, &Option<Label>)| {
+            Some((self.traces.name(*number).to_owned(), label.clone()?))
+        };
+        self.labels.iter().filter_map(of_trace).collect()
+    }
+
     /// Calls `work` with the spans of each trace, by time, on any core, and `give` with the results in the order in
     /// which the traces begin in the file. `adopted` has the spans, by offset, that are put below spans of other
     /// traces.

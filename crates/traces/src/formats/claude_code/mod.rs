@@ -28,15 +28,18 @@ pub(super) const STREAM: Format = Format {
     name: "claude-code-stream",
     title: "Claude Code: what `stream-json` prints",
     recognizes: |head| {
-        head.any(|line| {
-            let needs = match line.text("type") {
-                Some("assistant" | "user") => "message",
-                Some("system" | "result") => "subtype",
-                Some("stream_event") => "event",
-                _ => return false,
-            };
-            line.has("session_id") && line.has(needs)
-        })
+        // Cursor prints such lines, too, and its calls in lines of their own.
+        let is_other = head.any(|line| line.says("type", "tool_call"));
+        !is_other
+            && head.any(|line| {
+                let needs = match line.text("type") {
+                    Some("assistant" | "user") => "message",
+                    Some("system" | "result") => "subtype",
+                    Some("stream_event") => "event",
+                    _ => return false,
+                };
+                line.has("session_id") && line.has(needs)
+            })
     },
     read: stream::read,
 };

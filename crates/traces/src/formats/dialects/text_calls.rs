@@ -7,6 +7,7 @@ use crate::arguments::{arguments, read as read_arguments, tool};
 use crate::call_shapes::call;
 use crate::content::string;
 use crate::conversation::Conversation;
+use crate::fields::Fields as _;
 use crate::formats::training;
 use crate::outcome::Outcome;
 use crate::trace::TracedCall;
@@ -22,18 +23,76 @@ const SHELL: &str = "bash";
 pub(super) fn add(conversation: &mut Conversation, text: &str) {
     if text.contains("<tool_call>") && !is_quoted(text) {
         training::tagged_reply(conversation, text);
+    } else if !is_quoted(text) && training::calls_in_elements(conversation, text) {
+        (conversation.in_texts.awaits_observation, conversation.in_texts.is_any) = (true, true);
+    } else if let Some(calls) = whole(conversation, text) {
+        conversation.note("a text that is nothing but a call is one");
+        calls.into_iter().for_each(|call| written(conversation, call));
     } else if text.contains("<details type=\"tool_calls\"") {
         details(conversation, text);
     } else if ["Action:", "Final Answer:", "@"].iter().any(|label| begins_line(text, label)) {
         actions(conversation, text);
+    } else if let Some((before, call)) = element(conversation, text) {
+        conversation.say(before.trim());
+        conversation.note("an argument whose type is unknown is taken as a text");
+        written(conversation, call);
+    } else if let Some(answer) = between(text, "<attempt_completion>", "</attempt_completion>") {
+        conversation.say(between(answer, "<result>", "</result>").unwrap_or(answer).trim());
     } else {
         conversation.say(text);
     }
 }
 
-/// Whether the first `<tool_call>` of a text stands in a block of code, or in a line between backticks: an example.
+/// The tool whose result a message of the user begins with, as Cline writes it: `[read_file for 'a.py'] Result:`.
+pub(super) fn answered(message: &Json) -> Option<String> {
+    let content = message.member("content")?;
+    let text = content.as_str().or_else(|| content.items().first()?.text("text"))?;
+    let (head, _) = text.strip_prefix('[')?.split_once("Result:")?;
+    let name = head.split([' ', ']']).next().filter(|name| !name.is_empty())?;
+    Some(name.to_owned())
+}
+
+/// The call that the next message answers, an element with one for each argument, and the text before it.
+fn element<'t>(conversation: &mut Conversation, text: &'t str) -> Option<(&'t str, TracedCall)> {
+    let name = conversation.in_texts.answered.take()?;
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    let mut inside = between(text, &open, &close)?.trim_start();
+    let mut arguments = Vec::new();
+    while let Some((key, _)) = inside.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+        let (open, close) = (format!("<{key}>"), format!("</{key}>"));
+        let value = between(inside, &open, &close)?;
+        arguments.push((key.to_owned(), string(value.trim_matches('\n'))));
+        inside = inside.split_once(&close)?.1.trim_start();
+    }
+    let call = TracedCall {
+        tool: tool(None, &name),
+        arguments: Some(Json::Object(arguments)),
+        ..TracedCall::default()
+    };
+    Some((text.split(&open).next()?, call))
+}
+
+/// The text between two tags.
+fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
+    text.split_once(open)?.1.split_once(close).map(|(inside, _)| inside)
+}
+
+/// The calls of a text that holds nothing else, and that the next message answers.
+fn whole(conversation: &mut Conversation, text: &str) -> Option<Vec<TracedCall>> {
+    let calls = training::calls_of_whole_text(text)?;
+    let is_json = text.contains('{');
+    let is_answered = conversation.in_texts.is_before_result || is_json && !conversation.in_texts.is_at_end;
+    if !is_answered {
+        conversation.note("what looks like a call in the last text is taken for text");
+    }
+    is_answered.then_some(calls)
+}
+
+/// Whether the first element of a text that is named like a call stands in a block of code, or in a line between backticks:
+/// an example.
 fn is_quoted(text: &str) -> bool {
-    let before = text.split("<tool_call>").next().unwrap_or_default();
+    let begin = ["<tool_call>", "<function=", "<invoke "].iter().filter_map(|tag| text.find(tag)).min();
+    let before = begin.and_then(|begin| text.get(..begin)).unwrap_or(text);
     before.matches("```").count() % 2 == 1 || before.ends_with('`')
 }
 
@@ -223,6 +282,7 @@ fn details(conversation: &mut Conversation, text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use crate::content::string;
     use crate::testing::{read_text, shown};
 
     /// What the program writes, and the calls and the answer in it.
@@ -258,6 +318,64 @@ mod tests {
             &[],
             Some("Action: call them\n@home"),
         );
+    }
+
+    /// The writing of Cline before it had calls of its own, after its documentation.
+    #[test]
+    fn elements_that_the_next_message_answers_are_calls() {
+        check(
+            r#"[{"role": "user", "content": "Q?"}, {"role": "assistant", "content": [{"type": "text", "text": "I read.\n\n<read_file>\n<path>a.py</path>\n<note>\n<b>\n</note>\n</read_file>"}]},
+                {"role": "user", "content": [{"type": "text", "text": "[read_file for 'a.py'] Result:"}, {"type": "text", "text": "r"}]},
+                {"role": "assistant", "content": "<attempt_completion>\n<result>\nA.\n</result>\n</attempt_completion>"}]"#,
+            &[r#"read_file({"path":"a.py","note":"<b>"})=[read_file for 'a.py'] Result:"#.to_owned() + "\nr"]
+                .each_ref()
+                .map(String::as_str),
+            Some("A."),
+        );
+        // Nobody answers an example of another language.
+        check(
+            r#"[{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "<div>\n<p>x</p>\n</div>"},
+                {"role": "user", "content": "[div] fine"}, {"role": "assistant", "content": "A."}]"#,
+            &[],
+            Some("A."),
+        );
+    }
+
+    /// What models without a parser of their own write, after their documentation.
+    #[test]
+    fn texts_that_are_nothing_but_calls_and_elements_are_calls() {
+        for (text, role, result) in [
+            (r#"{"tool": "a", "arguments": {"x": 1}}"#, "user", "r"),
+            ("```json\n{\"name\": \"a\", \"arguments\": {\"x\": 1}}\n```", "tool", "r"),
+            ("[a(x=1)]", "tool", "r"),
+            (r#"[TOOL_CALLS][{"name": "a", "arguments": {"x": 1}}]"#, "tool", "r"),
+            (r#"<|python_tag|>{"name": "a", "parameters": {"x": 1}}"#, "ipython", "r"),
+            (r#"I look. <function=a>{"x": 1}</function>"#, "tool", "r"),
+        ] {
+            let content = string(text).to_text(m3_trajectory::json::Keys::AsRead);
+            let messages = format!(
+                r#"[{{"role": "user", "content": "Q?"}}, {{"role": "assistant", "content": {content}}}, {{"role": "{role}", "content": "r"}},
+                {{"role": "assistant", "content": "A."}}]"#
+            );
+            check(&messages, &[&format!(r#"a({{"x":1}})={result}"#)], Some("A."));
+        }
+        check(
+            r#"[{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "<calls>\n<invoke name=\"a\">\n<parameter name=\"x\">y</parameter>\n</invoke>\n</calls>"},
+                {"role": "user", "content": "r"}, {"role": "assistant", "content": "A."}]"#,
+            &[r#"a({"x":"y"})=r"#],
+            Some("A."),
+        );
+        // What nobody answers, code, and lists that are none of calls are texts.
+        for text in [
+            r#"{"name": "a", "arguments": {"x": 1}}"#,
+            "[a(x=1)]",
+            "`<invoke name=\"a\">` calls it.",
+            "[1, 2]",
+        ] {
+            let content = string(text).to_text(m3_trajectory::json::Keys::AsRead);
+            let asked = r#"{"role": "user", "content": "Q?"}"#;
+            check(&format!(r#"[{asked}, {{"role": "assistant", "content": {content}}}]"#), &[], Some(text));
+        }
     }
 
     /// gptme 0.35.

@@ -15,6 +15,7 @@ use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::groups::{Names, grouped};
 use crate::input::{Input, ReadError, Sink};
+use crate::label::Label;
 use crate::occurrences::Occurrences;
 use crate::outcome::Outcome;
 use crate::overlap::Overlap;
@@ -97,7 +98,11 @@ fn trajectories(values: &[Json]) -> Vec<Trace> {
         }
     }
     let tree = Tree::new(runs);
-    tree.roots().iter().map(|root| tree.trajectory(root).finish()).collect()
+    let trace = |roots: &Vec<usize>| {
+        let label = roots.iter().find_map(|root| Label::find(tree.runs.get(*root)?.value));
+        Trace { label, ..tree.trajectory(roots).finish() }
+    };
+    tree.roots().iter().map(trace).collect()
 }
 
 /// Adds a run and the runs that are nested in it.

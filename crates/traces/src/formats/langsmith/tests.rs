@@ -47,11 +47,12 @@ fn without_messages_of_the_root_replies_and_tools_are_put_together() {
             "root",
             "",
             (0, 9),
-            r#""inputs": {"question": "Q?"}, "outputs": {"output": "A."}, "prompt_tokens": 99"#,
+            r#""inputs": {"question": "Q?"}, "outputs": {"output": "A."}, "prompt_tokens": 99, "feedback_stats": {"right": {"n": 1, "avg": 0.0}}"#,
         ),
     ]
     .map(|run| run.replace(", }", "}"));
     let trace = one(&runs);
+    assert_eq!(trace.label.as_ref().and_then(|label| label.pass), Some(false));
     assert_eq!(shown(&trace), [r#"a({"x":1})=r b({})=seen!"#]);
     assert_eq!(trace.question.as_ref().unwrap().text(), "Q?");
     assert_eq!(

@@ -108,14 +108,15 @@ enum Outcome {
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let index = find(input, sink)?;
     let adopted = vercel_orphans::join(input, sink, &index)?;
-    let is_guessed = adopted.is_some();
+    let (is_guessed, labels) = (adopted.is_some(), index.labels());
     let (mut made, mut without, mut others) = (0_u64, 0_u64, 0_u64);
     let work = |spans: Vec<Span>| match conversation(&spans) {
         Some(mut conversation) if !conversation.is_empty() || export::otel::root(&spans).is_some() => {
             if is_guessed {
                 conversation.note("spans of different traces are put together by their times");
             }
-            Outcome::Made(Box::new(conversation.finish()))
+            let label = spans.first().and_then(|span| labels.get(&span.trace)).cloned();
+            Outcome::Made(Box::new(Trace { label, ..conversation.finish() }))
         }
         Some(_) => Outcome::Without,
         None => Outcome::Other,

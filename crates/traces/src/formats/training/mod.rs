@@ -19,14 +19,44 @@ pub(super) use xlam::XLAM;
 
 use m3_trajectory::json::Json;
 
+use crate::call_shapes;
 use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::input::{At, Input, ReadError, Sink};
+use crate::literal;
 use crate::trace::TracedCall;
+
+/// What models write before calls.
+const MARKS: [&str; 4] = ["[TOOL_CALLS]", "<|python_tag|>", "<functioncall>", "<function_call>"];
 
 /// The calls of a text in the syntax of Python that holds nothing else.
 pub(super) fn calls_in_text(text: &str) -> Option<Vec<TracedCall>> {
     calls::calls(text)
+}
+
+/// The calls of a text that is nothing but JSON or Python of calls, perhaps with a mark of a model before it.
+pub(super) fn calls_of_whole_text(text: &str) -> Option<Vec<TracedCall>> {
+    let text = text.trim().trim_start_matches("```json").trim_matches('`').trim();
+    let text = MARKS.iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text).trim();
+    let value = if text.starts_with(['{', '[']) { literal::value(text) } else { None };
+    let read = value.and_then(|value| match &value {
+        Json::Array(items) => items.iter().map(call_shapes::call).collect(),
+        one => call_shapes::call(one).map(|call| vec![call]),
+    });
+    let has_arguments = |call: &TracedCall| matches!(call.arguments, Some(Json::Object(_)));
+    read.or_else(|| calls::calls(text)).filter(|all| !all.is_empty() && all.iter().all(has_arguments))
+}
+
+/// Adds a text with calls in elements such as `<invoke name="..">`; false if it has none.
+pub(super) fn calls_in_elements(conversation: &mut Conversation, text: &str) -> bool {
+    let Some(tags) = written::ELEMENTS.iter().find(|tags| text.contains(tags[0])) else { return false };
+    let before = text.split(tags[0]).next().unwrap_or_default().trim_end();
+    // The element around them.
+    let before =
+        before.rsplit_once('<').filter(|(_, tag)| tag.ends_with('>')).map_or(before, |(text, _)| text);
+    conversation.say(before.trim());
+    written::xml(conversation, text, tags, &types::Types::default());
+    true
 }
 
 /// The calls of a text that has each in `<tool_call>`, and the text.

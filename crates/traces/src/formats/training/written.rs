@@ -43,8 +43,8 @@ pub(super) fn reply(conversation: &mut Conversation, text: &str, types: &Types) 
 /// cannot be read becomes a call without a name, whose arguments are the text.
 pub(super) fn calls(conversation: &mut Conversation, text: &str, types: &Types) {
     let text = text.trim();
-    if text.starts_with("<function=") {
-        return xml(conversation, text, types);
+    if let Some(tags) = ELEMENTS.iter().find(|tags| text.starts_with(tags[0])) {
+        return xml(conversation, text, tags, types);
     }
     match value(text).and_then(|value| of_value(&value)) {
         Some(calls) => calls.into_iter().for_each(|call| conversation.call(call)),
@@ -84,13 +84,29 @@ fn of_object(value: &Json) -> Option<TracedCall> {
     })
 }
 
-/// Adds the calls of `<function=NAME><parameter=KEY>VALUE</parameter></function>`, once or more.
-fn xml(conversation: &mut Conversation, text: &str, types: &Types) {
-    for piece in text.split("<function=").skip(1) {
-        let (name, body) = piece.split_once('>').unwrap_or((piece, ""));
-        let body = body.split("</function>").next().unwrap_or_default();
-        let pairs = body.split("<parameter=").skip(1).map(|piece| {
-            let (key, value) = piece.split_once('>').unwrap_or((piece, ""));
+/// How an element of a call begins and ends, how one of an argument begins, and what ends a name.
+pub(super) const ELEMENTS: [[&str; 4]; 2] = [
+    ["<function=", "</function>", "<parameter=", ">"],
+    ["<invoke name=\"", "</invoke>", "<parameter name=\"", "\">"],
+];
+
+/// Adds the calls of `<function=NAME><parameter=KEY>VALUE</parameter></function>`, or with JSON in place of parameters,
+/// once or more.
+pub(super) fn xml(conversation: &mut Conversation, text: &str, tags: &[&str; 4], types: &Types) {
+    let [begin, end, argument, after_name] = *tags;
+    for piece in text.split(begin).skip(1) {
+        let (name, body) = piece.split_once(after_name).unwrap_or((piece, ""));
+        let body = body.split(end).next().unwrap_or_default();
+        if body.trim_start().starts_with('{') {
+            conversation.call(TracedCall {
+                tool: tool(None, name.trim()),
+                arguments: Some(object(body)),
+                ..TracedCall::default()
+            });
+            continue;
+        }
+        let pairs = body.split(argument).skip(1).map(|piece| {
+            let (key, value) = piece.split_once(after_name).unwrap_or((piece, ""));
             (key, value.split("</parameter>").next().unwrap_or_default())
         });
         typed(conversation, name, pairs, types);
@@ -152,6 +168,11 @@ mod tests {
             ("<tool_call>[1]</tool_call>", one("", "\"[1]\"")),
             (
                 "<tool_call><function=t><parameter=a>\n1\n</parameter></function></tool_call>",
+                one("t", "{\"a\":\"1\"}"),
+            ),
+            ("<tool_call><function=t>{\"a\": 1}</function></tool_call>", one("t", "{\"a\":1}")),
+            (
+                "<tool_call><invoke name=\"t\"><parameter name=\"a\">1</parameter></invoke></tool_call>",
                 one("t", "{\"a\":\"1\"}"),
             ),
             ("<think><tool_call>{}</tool_call></think>\n\nYes.", (Vec::new(), Some("Yes.".to_owned()))),

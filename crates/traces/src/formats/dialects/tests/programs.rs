@@ -73,3 +73,74 @@ fn expected_calls_have_their_servers_and_their_order() {
     let tools: Vec<_> = kept.traces[0].steps.iter().flatten().map(|call| call.tool.as_str()).collect();
     assert_eq!((kept.traces.len(), tools), (1, vec!["a", "b"]));
 }
+
+/// Pi's `--mode json` and the stream of Cursor's program, after their documentation.
+#[test]
+fn what_coding_programs_print_as_they_work_tells_each_call_once() {
+    let pi = [
+        r#"{"type": "session", "id": "s"}"#,
+        r#"{"type": "message_start", "message": {"role": "user", "content": [{"type": "text", "text": "Q?"}]}}"#,
+        r#"{"type": "message_end", "message": {"role": "user", "content": [{"type": "text", "text": "Q?"}]}}"#,
+        r#"{"type": "message_update", "message": {"role": "assistant", "content": [{"type": "toolCall", "id": "1", "name": "a", "arguments": {}}]}}"#,
+        r#"{"type": "message_end", "message": {"role": "assistant", "content": [{"type": "toolCall", "id": "1", "name": "a", "arguments": {"x": 1}}]}}"#,
+        r#"{"type": "tool_execution_start", "toolCallId": "1", "toolName": "a", "args": {"x": 1}}"#,
+        r#"{"type": "message_end", "message": {"role": "toolResult", "toolCallId": "1", "toolName": "a", "content": [{"type": "text", "text": "r"}]}}"#,
+        r#"{"type": "turn_end", "message": {"role": "assistant", "content": [{"type": "toolCall", "id": "1", "name": "a", "arguments": {"x": 1}}]}}"#,
+    ];
+    assert_eq!(steps(&pi.join("\n")), [[r#"a({"x":1})=r"#]]);
+    let call = |state: &str, id: u8, result: &str| {
+        format!(
+            r#"{{"type": "tool_call", "subtype": "{state}", "call_id": "{id}", "session_id": "s", "tool_call": {{"a": {{"args": {{"x": 1}}{result}}}}}}}"#
+        )
+    };
+    let result = r#", "result": {"success": {"n": 2}}"#;
+    let cursor = [
+        r#"{"type": "system", "subtype": "init", "session_id": "s"}"#.to_owned(),
+        r#"{"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "Q?"}]}, "session_id": "s"}"#.to_owned(),
+        call("started", 1, ""),
+        call("started", 2, ""),
+        call("completed", 2, result),
+        call("completed", 1, result),
+    ];
+    let done = r#"a({"x":1})={"success":{"n":2}}"#;
+    assert_eq!(steps(&cursor.join("\n")), [[format!("{done} {done}")]]);
+}
+
+#[test]
+fn whole_replies_in_a_list_are_several_and_pieces_of_one_are_not() {
+    let gemini = |id: &str, end: &str| {
+        format!(
+            r#"{{"responseId": "{id}", "candidates": [{{"content": {{"role": "model", "parts": [{{"functionCall": {{"name": "a", "args": {{"x": 1}}}}}}]}}{end}}}]}}"#
+        )
+    };
+    let whole = r#", "finishReason": "STOP""#;
+    assert_eq!(steps(&format!("[{}, {}]", gemini("1", whole), gemini("2", whole))), [[CALL], [CALL]]);
+    assert_eq!(
+        steps(&format!("[{}, {}]", gemini("1", ""), gemini("1", whole))),
+        [[format!("{CALL} {CALL}")]]
+    );
+    let converse = |id: u8| {
+        format!(
+            r#"{{"output": {{"message": {{"role": "assistant", "content": [{{"toolUse": {{"toolUseId": "{id}", "name": "a", "input": {{"x": 1}}}}}}]}}}}, "stopReason": "tool_use"}}"#
+        )
+    };
+    assert_eq!(steps(&format!("[{}, {}]", converse(1), converse(2))), [[CALL], [CALL]]);
+}
+
+#[test]
+fn events_of_tools_are_calls_and_results_whatever_they_are_called() {
+    for (begin, end) in [
+        ("tool_start", "tool_end"),
+        ("ToolCallStarted", "ToolCallCompleted"),
+        ("tool_usage_started", "tool_usage_finished"),
+    ] {
+        let text = format!(
+            r#"[{{"type": "user", "content": "Q?"}}, {{"type": "{begin}", "tool_name": "a", "tool_args": {{"x": 1}}, "call_id": "1"}},
+                {{"type": "{end}", "call_id": "1", "output": "r"}}, {{"type": "assistant", "content": "A."}}]"#
+        );
+        assert_eq!(steps(&text), [[r#"a({"x":1})=r"#]], "{begin}");
+    }
+    // A record of a log is none of the items of OpenAI's Responses.
+    let log = r#"[{"type": "user", "content": "Q?"}, {"type": "tool_call", "id": "1", "name": "a", "arguments": {"x": 1}}]"#;
+    assert_eq!(steps(log), [[CALL]]);
+}

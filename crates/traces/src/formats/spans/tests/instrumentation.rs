@@ -141,6 +141,40 @@ fn other_envelopes_of_spans_hold_the_same() {
 }
 
 #[test]
+fn what_stands_beside_the_spans_of_one_trace_is_said_of_it() {
+    let observation = |trace: &str| {
+        format!(
+            r#"{{"id": "{trace}1", "traceId": "{trace}", "type": "TOOL", "name": "f", "startTime": "2026-01-01T00:00:00Z", "input": {{}}}}"#
+        )
+    };
+    let score = r#""scores": [{"name": "right", "value": 1}]"#;
+    let langfuse = |trace: &str, more: &str| {
+        format!(r#"{{"id": "{trace}", "observations": [{}]{more}}}"#, observation(trace))
+    };
+    let labels = |text: &str| {
+        let (_, kept) = read_text("spans.json", text).unwrap();
+        kept.traces.iter().map(|trace| trace.label.as_ref()?.pass).collect::<Vec<_>>()
+    };
+    let with_score = langfuse("a", &format!(", {score}"));
+    assert_eq!(labels(&format!("[{with_score}, {}]", langfuse("b", ""))), [Some(true), None]);
+    // Lines are read in parts.
+    assert_eq!(labels(&format!("{with_score}\n{}", langfuse("b", ""))), [Some(true), None]);
+    let page = format!(r#"{{"data": [{}, {}], {score}}}"#, observation("a"), observation("b"));
+    assert_eq!(labels(&page), [None, None]);
+    let braintrust = |id: &str, scores: &str| {
+        format!(
+            r#"{{"root_span_id": "t", "span_id": "{id}", "span_parents": null, "span_attributes": {{"name": "f", "type": "tool"}},
+            "metrics": {{"start": 1, "end": 2}}, "input": {{}}, "scores": {scores}}}"#
+        )
+    };
+    let rows =
+        |second: &str| format!("[{}, {}]", braintrust("1", r#"{"right": 0}"#), braintrust("2", second));
+    assert_eq!(labels(&rows("null")), [Some(false)]);
+    // Two verdicts say nothing.
+    assert_eq!(labels(&rows(r#"{"right": 1}"#)), [None]);
+}
+
+#[test]
 fn definitions_of_tools_among_messages_are_no_results() {
     let messages = r#"[{"role": "user", "content": "q"}, {"role": "assistant", "tool_calls": [{"name": "f", "args": {}, "id": "1", "type": "tool_call"}]},
         {"role": "tool", "content": {"type": "function", "function": {"name": "f", "parameters": {}}}}]"#;
