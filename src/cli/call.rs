@@ -102,6 +102,8 @@ pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<
     let signals = Signals::listen(&runtime);
     let call = Call { args, tool, arguments, workspace: workspace.path(), redactor: &redactor, printer };
     let made = runtime.block_on(call.make(&config, &signals.first));
+    // A check that did not end is left behind.
+    runtime.shutdown_background();
     let shown = match made.map(|outcome| outcome.result) {
         // A result is shown even if a signal has arrived in between.
         Ok(Ok(result)) => call.show(&result, &mut output).map(|()| result.is_error),

@@ -45,7 +45,6 @@ pub use library::{
     FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate, call,
 };
 use m3_encoder::{AssetError, AssetOptions};
-use m3_support::text::visible;
 
 /// Evaluates trajectories of vision-language models that use tools, call by call.
 #[derive(Debug, Parser)]
@@ -173,8 +172,12 @@ pub fn main() -> ExitCode {
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     common::file_size::outlive_limit();
     let (arguments, notes) = old_options::renamed(arguments);
+    let is_plain = |argument: &OsString| !argument.to_string_lossy().contains(char::is_control);
+    let has_control = !arguments.iter().all(is_plain);
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
+        // The parser would print the control characters of a value.
+        Err(error) if error.use_stderr() && has_control => return ended(Err(Failure::usage(&error))),
         Err(error) => return ended(said(&error)),
     };
     anstream::ColorChoice::from(cli.common.color).write_global();
@@ -193,9 +196,6 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 /// Prints help and version on standard output, mistakes on standard error.
 fn said(error: &clap::Error) -> Result<(), Failure> {
-    if error.use_stderr() && visible(&error.to_string(), true) != error.to_string() {
-        return Err(Failure::usage(error));
-    }
     let written = error.print().and_then(|()| io::stdout().flush());
     if error.use_stderr() {
         // If this cannot be printed, nothing can.

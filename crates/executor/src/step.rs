@@ -1,6 +1,6 @@
 //! A step: the calls of one reply, made at once; their outcomes are decided and their results kept.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -120,23 +120,28 @@ impl AttemptState<'_> {
         };
         let calls: Vec<Option<Call>> =
             wanted.iter().map(|wanted| wanted.illegal.is_none().then(|| call(wanted))).collect();
-        let (offered, same) = (Arc::clone(&self.attempt.offered), calls.clone());
+        let done = Arc::new(Mutex::new(Vec::with_capacity(calls.len())));
+        let (offered, same, each) = (Arc::clone(&self.attempt.offered), calls.clone(), Arc::clone(&done));
         let checking = tokio::task::spawn_blocking(move || {
             let checker = CallChecker::new(offered.known());
-            same.iter().map(|call| Some(checker.check(call.as_ref()?))).collect()
+            for call in &same {
+                let precheck = call.as_ref().map(|call| checker.check(call));
+                each.lock().unwrap_or_else(PoisonError::into_inner).push(precheck);
+            }
         });
-        let checked = tokio::select! {
-            checked = checking => checked.ok(),
+        // The tool whose check did not end is told; after a stop none is to blame.
+        let mut reason = tokio::select! {
+            _ = checking => None,
             () = self.attempt.stop.cancelled() => None,
-            () = tokio::time::sleep(CHECK_TIME) => None,
+            () = tokio::time::sleep(CHECK_TIME) => Some("a check of arguments did not end"),
         };
-        checked.unwrap_or_else(|| {
-            let without_schemas = CallChecker::new(self.attempt.offered.known());
-            let unchecked = |call: &Call| {
-                without_schemas.check_without_arguments(call, "a check of arguments did not end")
-            };
-            calls.iter().map(|call| call.as_ref().map(unchecked)).collect()
-        })
+        let mut checked = std::mem::take(&mut *done.lock().unwrap_or_else(PoisonError::into_inner));
+        let without_schemas = CallChecker::new(self.attempt.offered.known());
+        for call in calls.iter().skip(checked.len()) {
+            let unchecked = |call: &Call| without_schemas.check_without_arguments(call, reason.take());
+            checked.push(call.as_ref().map(unchecked));
+        }
+        checked
     }
 
     /// Makes a call, decides its outcome, and keeps its result under a number.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::answer::Answer;
 use super::format::{self, Arguments};
-use super::known::KnownTools;
+use super::known::{ArgumentFit, KnownTools};
 use super::outcome::{NotJudged, Outcome, Rule, Verdict};
 use super::rules;
 
@@ -30,7 +30,7 @@ pub struct Classification {
     pub problems: Vec<ArgumentProblem>,
     /// Whether the tool is known; `None` if this could not be decided.
     pub is_known_tool: Option<bool>,
-    /// Whether the schema accepts the arguments; `None` for an unknown tool.
+    /// Whether the schema accepts the arguments; `None` for an unknown tool, and if they were not checked.
     pub fits_schema: Option<bool>,
     /// Whether an answer was used.
     pub has_answer: bool,
@@ -66,6 +66,8 @@ pub struct Precheck {
     /// The arguments to send, if a request is possible and the tool may exist.
     pub arguments: Option<Map<String, Value>>,
     is_known_tool: Option<bool>,
+    /// Whether the arguments were checked.
+    is_checked: bool,
 }
 
 /// The result of calling a tool.
@@ -95,22 +97,21 @@ impl<'a> CallChecker<'a> {
     /// Checks format, name and arguments, in this order.
     #[must_use]
     pub fn check(&self, call: &Call) -> Precheck {
-        self.check_by(call, |arguments| self.tools.problems(&call.tool, arguments))
+        self.check_by(call, |arguments| self.tools.fit(&call.tool, arguments))
     }
 
-    /// Checks format and name, and notes for the tool that arguments were not checked, for this reason.
+    /// Checks format and name alone. If a check of the arguments is to blame, its tool gets a note with the reason.
     #[must_use]
-    pub fn check_without_arguments(&self, call: &Call, reason: &str) -> Precheck {
-        self.check_by(call, |_| self.tools.note_unchecked(&call.tool, reason).then(Vec::new))
+    pub fn check_without_arguments(&self, call: &Call, reason: Option<&str>) -> Precheck {
+        if let Some(reason) = reason {
+            self.tools.note_unchecked(&call.tool, reason);
+        }
+        let is_known = self.tools.contains(&call.tool);
+        self.check_by(call, |_| if is_known { ArgumentFit::Unchecked } else { ArgumentFit::UnknownTool })
     }
 
-    /// Checks format and name, and decides by the problems of the arguments. `problems` returns these, or `None` for an
-    /// unknown tool.
-    fn check_by(
-        self,
-        call: &Call,
-        problems: impl FnOnce(&Map<String, Value>) -> Option<Vec<ArgumentProblem>>,
-    ) -> Precheck {
+    /// Checks format and name, and decides by what `fit` says of the arguments.
+    fn check_by(self, call: &Call, fit: impl FnOnce(&Map<String, Value>) -> ArgumentFit) -> Precheck {
         let has_read = self.tools.has_read_resource(call);
         let is_known = has_read || self.tools.contains(&call.tool);
         let is_known_tool = (is_known || !self.tools.is_silent(&call.tool)).then_some(is_known);
@@ -127,26 +128,31 @@ impl<'a> CallChecker<'a> {
             decided: Some(decided(rule, evidence, Vec::new())),
             arguments: None,
             is_known_tool,
+            is_checked: true,
         };
         let (arguments, is_absent) = match format::arguments(call) {
             Arguments::Illegal(rule, evidence) => return illegal(rule, &evidence),
             Arguments::Object(arguments) => (arguments, false),
             Arguments::Absent => (Map::new(), true),
         };
-        match problems(&arguments) {
-            None if has_read => Precheck { decided: None, arguments: Some(arguments), is_known_tool },
-            None if is_known_tool.is_none() => Precheck { decided: None, arguments: None, is_known_tool },
-            None => {
+        let fit = fit(&arguments);
+        let is_checked = !matches!(fit, ArgumentFit::Unchecked);
+        let open = |arguments| Precheck { decided: None, arguments, is_known_tool, is_checked };
+        match fit {
+            ArgumentFit::UnknownTool if has_read => open(Some(arguments)),
+            ArgumentFit::UnknownTool if is_known_tool.is_none() => open(None),
+            ArgumentFit::UnknownTool => {
                 let decided = Some(decided(&rules::NOT_IN_CATALOG, &call.tool, Vec::new()));
-                Precheck { decided, arguments: None, is_known_tool }
+                Precheck { decided, ..open(None) }
             }
-            Some(problems) if problems.is_empty() => {
-                Precheck { decided: None, arguments: Some(arguments), is_known_tool }
+            ArgumentFit::Unchecked => open(Some(arguments)),
+            ArgumentFit::Checked(problems) if problems.is_empty() => open(Some(arguments)),
+            ArgumentFit::Checked(problems) if is_absent => {
+                illegal(&format::NO_ARGUMENTS, &format::first_message(&problems))
             }
-            Some(problems) if is_absent => illegal(&format::NO_ARGUMENTS, &format::first_message(&problems)),
-            Some(problems) => {
+            ArgumentFit::Checked(problems) => {
                 let decided = Some(decided(&rules::SCHEMA, &format::first_message(&problems), problems));
-                Precheck { decided, arguments: Some(arguments), is_known_tool }
+                Precheck { decided, ..open(Some(arguments)) }
             }
         }
     }
@@ -173,7 +179,7 @@ impl<'a> CallChecker<'a> {
             evidence: seen_as(&evidence),
             problems: Vec::new(),
             is_known_tool: checked.is_known_tool,
-            fits_schema: checked.is_known_tool.and_then(|is_known| is_known.then_some(true)),
+            fits_schema: (checked.is_known_tool == Some(true) && checked.is_checked).then_some(true),
             has_answer,
         }
     }
@@ -318,10 +324,13 @@ mod tests {
         };
         assert!(checker.check(&call("s/t")).decided.is_some());
         assert!(known.unusable_schemas().is_empty());
-        let accepted = checker.check_without_arguments(&call("s/t"), "it did not end");
+        let accepted = checker.check_without_arguments(&call("s/t"), None);
+        assert!(accepted.decided.is_none() && known.unusable_schemas().is_empty());
+        let accepted = checker.check_without_arguments(&call("s/t"), Some("it did not end"));
         assert!(accepted.decided.is_none() && accepted.arguments.is_some());
+        assert_eq!(checker.finish(accepted, Reply::NotExecuted).fits_schema, None);
         let [(name, error)] = known.unusable_schemas()[..] else { panic!("one tool") };
         assert_eq!((name, error.reason.as_str()), ("s/t", "it did not end"));
-        assert!(checker.check_without_arguments(&call("s/other"), "it did not end").decided.is_some());
+        assert!(checker.check_without_arguments(&call("s/other"), Some("it did not end")).decided.is_some());
     }
 }

@@ -35,6 +35,15 @@ struct KnownTool {
     read_only: Option<bool>,
 }
 
+/// What a tool's schema says of arguments.
+pub(super) enum ArgumentFit {
+    UnknownTool,
+    /// They are accepted unchecked: the schema cannot be used, or the check would take too much.
+    Unchecked,
+    /// The problems; none if they fit.
+    Checked(Vec<ArgumentProblem>),
+}
+
 /// The most values of schemas that are prepared before they are needed: each may take some kilobytes.
 const MOST_VALUES_BEFOREHAND: usize = 100_000;
 
@@ -166,37 +175,34 @@ impl KnownTools {
         tools.sort_unstable_by_key(|(name, _)| *name);
         let mut left = MOST_VALUES_BEFOREHAND;
         for (_, tool) in tools {
-            left = left.saturating_sub(values(&tool.schema));
-            if left == 0 {
-                break;
+            // A large schema must not hide those of other tools.
+            let values = values(&tool.schema);
+            if values < left {
+                left -= values;
+                let _ = tool.prepared();
             }
-            let _ = tool.prepared();
         }
         self.unusable_schemas()
     }
 
-    /// The problems with arguments; `None` for an unknown tool.
-    pub(super) fn problems(
-        &self,
-        tool: &str,
-        arguments: &Map<String, Value>,
-    ) -> Option<Vec<ArgumentProblem>> {
-        let known = self.tool(tool)?;
-        let Ok(schema) = known.prepared() else { return Some(Vec::new()) };
-        let problems = schema.problems(&Value::Object(arguments.clone()));
-        Some(problems.unwrap_or_else(|error| {
-            known.unchecked.get_or_init(|| error);
-            Vec::new()
-        }))
+    /// What the schema says of arguments.
+    pub(super) fn fit(&self, tool: &str, arguments: &Map<String, Value>) -> ArgumentFit {
+        let Some(known) = self.tool(tool) else { return ArgumentFit::UnknownTool };
+        let Ok(schema) = known.prepared() else { return ArgumentFit::Unchecked };
+        match schema.problems(&Value::Object(arguments.clone())) {
+            Ok(problems) => ArgumentFit::Checked(problems),
+            Err(error) => {
+                known.unchecked.get_or_init(|| error);
+                ArgumentFit::Unchecked
+            }
+        }
     }
 
-    /// Notes that arguments of a tool were not checked. Returns whether the tool is known.
-    pub(super) fn note_unchecked(&self, tool: &str, reason: &str) -> bool {
-        let known = self.tool(tool);
-        if let Some(tool) = known {
+    /// Notes that arguments of a tool were not checked.
+    pub(super) fn note_unchecked(&self, tool: &str, reason: &str) {
+        if let Some(tool) = self.tool(tool) {
             tool.unchecked.get_or_init(|| SchemaError { reason: reason.to_owned() });
         }
-        known.is_some()
     }
 
     /// Whether this call has read a resource of a listed server with the host's own tool, which is in no list: it is

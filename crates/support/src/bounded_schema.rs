@@ -38,7 +38,7 @@ const BYTES_OF_STEP: u64 = 8;
 
 /// The work of regular expressions that every check may do, and the work for each byte of the checked value. One byte
 /// of text, compared with one state of an expression, is 1, which takes up to 20 nanoseconds.
-const PATTERN_WORK: u64 = 200_000;
+const PATTERN_WORK: u64 = 4_000_000;
 const PATTERN_WORK_OF_BYTE: u64 = 256;
 
 /// The most steps of preparing a schema: a fixed number, and some for each part. The validator prepares a part once more
@@ -128,8 +128,9 @@ pub struct BoundedSchema {
     validator: Validator<CountedJson>,
     /// The number of values in the schema.
     size: u64,
-    /// The states of its largest regular expression.
+    /// The states of its largest regular expression, and of all those that a name of a member is matched with.
     pattern_states: u64,
+    name_states: u64,
     /// The number of values in the largest schema below a `not`.
     denied: u64,
 }
@@ -161,7 +162,9 @@ impl BoundedSchema {
                 }
             })?;
         }
-        Ok(Self { validator, size: parts.size, pattern_states: parts.pattern_states, denied: parts.denied })
+        let (pattern_states, name_states) =
+            (parts.pattern_states, parts.name_states.max(parts.pattern_states));
+        Ok(Self { validator, size: parts.size, pattern_states, name_states, denied: parts.denied })
     }
 
     /// The limits for a check of this value.
@@ -174,6 +177,7 @@ impl BoundedSchema {
             steps: steps.saturating_add(reading),
             pattern_work: PATTERN_WORK.saturating_add(PATTERN_WORK_OF_BYTE.saturating_mul(size.bytes)),
             pattern_states: self.pattern_states,
+            name_states: self.name_states,
         })
     }
 

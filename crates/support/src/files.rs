@@ -229,7 +229,9 @@ impl AtomicFile {
     pub fn finish(&mut self) -> io::Result<()> {
         match &mut self.target {
             Target::Beside { file, .. } => file.file().sync_all(),
-            Target::Over { .. } => Ok(()),
+            Target::Over { file, path } => {
+                reserve(&File::options().write(true).open(path)?, file.metadata()?.len())
+            }
             Target::Direct(file) => file.flush(),
         }
     }
@@ -237,7 +239,8 @@ impl AtomicFile {
     /// Makes the file complete: flushes it and gives it its name.
     ///
     /// # Errors
-    /// The system's reason; a file that had the name before is then unchanged.
+    /// The system's reason; a file that had the name before is then unchanged, unless it had to be written over and the
+    /// disk failed in the midst of it.
     pub fn commit(mut self) -> io::Result<()> {
         self.finish()?;
         match self.target {
@@ -256,7 +259,6 @@ fn write_over(mut content: File, path: &Path) -> io::Result<()> {
     content.rewind()?;
     let length = content.metadata()?.len();
     let mut over = File::options().write(true).open(path)?;
-    reserve(&over, length)?;
     io::copy(&mut content, &mut over)?;
     over.set_len(length)?;
     over.sync_all()

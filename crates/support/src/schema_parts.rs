@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 /// The most parts of a schema that are taken to apply to one value.
 pub const MOST_PARTS: usize = 64;
 
+/// The most definitions among which an anchor is looked for.
+const MOST_DEFINITIONS: usize = 1000;
+
 /// A JSON value in any representation.
 pub trait SchemaNode: Sized {
     /// The member of an object with this name.
@@ -51,7 +54,7 @@ pub fn referenced<'a, N: SchemaNode>(root: &'a N, reference: &str) -> Option<&'a
         return root.at(&percent_decode_str(fragment).decode_utf8_lossy());
     }
     let definitions = ["$defs", "definitions"].into_iter().filter_map(|key| root.member(key));
-    definitions.flat_map(N::members).find(|schema| {
+    definitions.flat_map(N::members).take(MOST_DEFINITIONS).find(|schema| {
         ["$anchor", "$dynamicAnchor"].iter().any(|key| schema.member(key).and_then(N::text) == Some(fragment))
     })
 }

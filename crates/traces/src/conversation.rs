@@ -43,6 +43,15 @@ pub(crate) enum Answer {
     Stated(Option<String>),
 }
 
+/// What comes after the message that is being read: what nobody answers is mostly an example of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum NextMessage {
+    #[default]
+    Other,
+    Result,
+    Nothing,
+}
+
 /// What is known of calls that stand in texts of the model.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallsInTexts {
@@ -50,10 +59,7 @@ pub(crate) struct CallsInTexts {
     pub(crate) awaits_observation: bool,
     /// Whether there is one.
     pub(crate) is_any: bool,
-    /// Whether the last message is being read: what nobody answers is mostly an example.
-    pub(crate) is_at_end: bool,
-    /// Whether the next message is a result.
-    pub(crate) is_before_result: bool,
+    pub(crate) next: NextMessage,
     /// The tool whose result the next message begins with: `[read_file for 'a.py'] Result:`.
     pub(crate) answered: Option<String>,
 }

@@ -47,6 +47,9 @@ const LINES: usize = 10;
 /// The most bytes that are looked at.
 const MOST: u64 = 16 << 20;
 
+/// The most items of a list that are looked at: each format may look at all of them.
+const ITEMS: usize = 1000;
+
 /// The most bytes that are kept as text.
 const TEXT: usize = 64 << 10;
 
@@ -104,6 +107,8 @@ impl Head {
         } else {
             (Shape::Text, Vec::new())
         };
+        let mut values = values;
+        values.iter_mut().for_each(shorten);
         Self { shape, values, text, is_whole }
     }
 
@@ -155,6 +160,18 @@ impl Head {
     /// Whether the file is JSON and `is` holds for any message.
     pub(crate) fn any_message(&self, is: impl Fn(&Json) -> bool) -> bool {
         self.is_json() && self.messages().any(is)
+    }
+}
+
+/// Leaves the first items of all lists of a value.
+fn shorten(value: &mut Json) {
+    match value {
+        Json::Array(items) => {
+            items.truncate(ITEMS);
+            items.iter_mut().for_each(shorten);
+        }
+        Json::Object(members) => members.iter_mut().for_each(|(_, inner)| shorten(inner)),
+        _ => {}
     }
 }
 

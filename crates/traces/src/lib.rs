@@ -42,6 +42,7 @@ mod overlap;
 mod parallel;
 mod pieces;
 mod question;
+mod replies;
 mod scan;
 mod sink;
 mod sink_buffer;
@@ -76,6 +77,7 @@ use m3_trajectory::Source;
 use m3_trajectory::SourceError;
 use m3_trajectory::format::{Format as FileFormat, Output, ReadFormat, Start};
 use m3_trajectory::{Place, Severity};
+use replies::ReplyList;
 use sink::TakingSink;
 
 /// A file whose format is known.
@@ -131,6 +133,7 @@ impl RecognizedFile<'_> {
     pub fn read(&self, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let input = Input::new(self.source, &self.head);
         let (mut held, mut has_calls) = (Vec::new(), false);
+        let mut replies = ReplyList::new(self.format.name, self.envelope.is_some());
         // Trajectories without calls wait until it is known whether the file has some that were not read.
         let wait = |sink: &mut dyn Sink, line: Option<u64>, mut trace: Trace| {
             gateways::unwrap(&mut trace);
@@ -138,7 +141,7 @@ impl RecognizedFile<'_> {
             held.push((line, trace));
             let is_over = has_calls || input.is_checked() || held.len() > HELD;
             let given = if is_over { held.len() } else { 0 };
-            held.drain(..given).try_for_each(|(line, trace)| sink.trace(line, trace))
+            held.drain(..given).try_for_each(|(line, trace)| replies.take(sink, line, trace))
         };
         let mut holding = TakingSink::new(&mut *sink, wait);
         match &self.envelope {
@@ -149,7 +152,8 @@ impl RecognizedFile<'_> {
         if !held.is_empty() {
             input.refuse_lost_calls()?;
         }
-        held.into_iter().try_for_each(|(line, trace)| sink.trace(line, trace))?;
+        held.into_iter().try_for_each(|(line, trace)| replies.take(sink, line, trace))?;
+        replies.finish(sink)?;
         lost::refuse_lost_records(lost)
     }
 }

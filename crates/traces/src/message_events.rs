@@ -80,8 +80,8 @@ pub(crate) fn kind(event: &Json) -> Option<EventKind> {
 
 /// Whether a name is that of an event of a tool with one of these endings.
 fn is_of_tool(name: &str, endings: &[&str]) -> bool {
-    let rest = |begin: &&str| name.strip_prefix(*begin).is_some_and(|rest| endings.contains(&rest));
-    TOOLS.iter().any(|begin| rest(&begin))
+    let rest = |begin: &str| name.strip_prefix(begin).is_some_and(|rest| endings.contains(&rest));
+    TOOLS.iter().any(|begin| rest(begin))
 }
 
 /// Whether a record is surely an event of a conversation: it speaks for someone, or makes a call.

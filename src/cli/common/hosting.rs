@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use m3_embedding::Embedder;
 use m3_mcp::arguments::SchemaError;
@@ -157,6 +157,9 @@ impl Signals {
             let _ = signal_hook::flag::register(kind.as_raw_value(), Arc::clone(&arrived));
         }
         let mut heard: Vec<Signal> = heard.into_iter().map(|(signal, _)| signal).collect();
+        let late = Arc::clone(&arrived);
+        // Without this thread, work that heeds no signal is waited for.
+        let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || end_by_force(&late));
         let signals = Self { arrived, first: CancellationToken::new(), second: CancellationToken::new() };
         let (first, second) = (signals.first.clone(), signals.second.clone());
         let arrived = Arc::clone(&signals.arrived);
@@ -195,6 +198,32 @@ impl Signals {
             |failure| if is_interrupted { Failure { code: code::INTERRUPTED, ..failure } } else { failure },
         )
     }
+}
+
+/// The longest that a command may take to end after the first signal, and after the second one.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+const SHORT_WAIT: Duration = Duration::from_millis(500);
+
+/// How often a thread looks whether a signal has arrived.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Ends the process some time after a signal, whatever its threads are doing: a computation, or a pipe that nobody reads.
+/// The guards of servers end these.
+fn end_by_force(arrived: &AtomicBool) {
+    while !arrived.load(Ordering::SeqCst) {
+        std::thread::sleep(LOOK);
+    }
+    let again = Arc::<AtomicBool>::default();
+    for kind in ending() {
+        // If this fails, the longer time is waited.
+        let _ = signal_hook::flag::register(kind.as_raw_value(), Arc::clone(&again));
+    }
+    let last = Instant::now() + LAST_WAIT;
+    while Instant::now() < last && !again.load(Ordering::SeqCst) {
+        std::thread::sleep(LOOK);
+    }
+    std::thread::sleep(SHORT_WAIT);
+    signal_hook::low_level::exit(code::INTERRUPTED.into());
 }
 
 /// The signals that end a command.

@@ -131,7 +131,7 @@ impl Scorer for McpBench<'_> {
             cv: judge::variation(trial),
         };
         let values = record.values(self.variant);
-        self.totals.add(record);
+        self.totals.records.push(record);
         values
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Rates {
     pub(super) is_known: bool,
     valid: usize,
     compliant: usize,
+    /// Calls of offered tools whose arguments could not be checked.
+    unchecked: usize,
     /// Calls whose success or failure is recorded, and those of them that are of offered tools.
     recorded: usize,
     recorded_valid: usize,
@@ -29,13 +31,13 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// Counts calls. `fits` tells of an offered tool whether its schema accepts the arguments; `None` for any other
-    /// tool. The published program counts a call without a recorded result as failed.
+    /// Counts calls. `fits` tells of an offered tool whether its schema accepts the arguments, `Some(None)` if to check
+    /// that would take too much; `None` for any other tool. The published program counts a call without a recorded result as failed.
     pub(super) fn count(
         prediction: &Trajectory,
         is_known: bool,
         variant: Variant,
-        mut fits: impl FnMut(&str, Option<&Json>) -> Option<bool>,
+        mut fits: impl FnMut(&str, Option<&Json>) -> Option<Option<bool>>,
     ) -> Self {
         let mut rates = Self {
             is_known,
@@ -56,7 +58,8 @@ impl Rates {
             rates.successes += usize::from(success == Some(true));
             if let Some(is_compliant) = fits(&call.tool, call.arguments.as_ref()) {
                 rates.valid += 1;
-                rates.compliant += usize::from(is_compliant);
+                rates.compliant += usize::from(is_compliant == Some(true));
+                rates.unchecked += usize::from(is_compliant.is_none());
                 rates.recorded_valid += usize::from(success.is_some());
                 rates.failed_valid += usize::from(success == Some(false));
             }
@@ -70,9 +73,12 @@ impl Rates {
         share(self.valid, self.calls).filter(|_| self.is_known)
     }
 
-    /// The share of calls of offered tools whose arguments fit; 0 if there are calls, but none of an offered tool.
+    /// The share of calls of offered tools whose arguments fit, among those that could be checked; 0 if there are calls,
+    /// but none of an offered tool.
     pub(super) fn schema_compliance(&self) -> Option<f64> {
-        (self.calls > 0 && self.is_known).then(|| share(self.compliant, self.valid).unwrap_or_default())
+        let checked = self.valid - self.unchecked;
+        let is_any = self.calls > 0 && (checked > 0 || self.valid == 0);
+        (is_any && self.is_known).then(|| share(self.compliant, checked).unwrap_or_default())
     }
 
     /// The share of calls that succeeded, among those with a recorded result.
@@ -100,6 +106,7 @@ impl Rates {
         self.is_known |= other.is_known;
         self.valid += other.valid;
         self.compliant += other.compliant;
+        self.unchecked += other.unchecked;
         self.recorded += other.recorded;
         self.recorded_valid += other.recorded_valid;
         self.successes += other.successes;

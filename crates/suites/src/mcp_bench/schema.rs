@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::json::{Json as Representation, JsonNumber, Node};
-use jsonschema::{Draft, Keyword, ValidationError};
+use jsonschema::{Draft, FancyRegex, Keyword, PatternOptions, ValidationError};
 use m3_support::bounded_schema::{self, BoundedSchema, PrepareError, SchemaOptions};
 use m3_trajectory::json::Json;
 use percent_encoding::percent_decode_str;
@@ -21,6 +21,8 @@ pub(super) enum ArgumentCheck {
     Anything,
     /// Nothing: its schema is broken.
     Nothing,
+    /// Nobody knows which: to prepare the schema would take too much.
+    Unknown,
     /// Arguments that fit the schema.
     Schema {
         schema: Box<BoundedSchema>,
@@ -51,7 +53,7 @@ impl ArgumentCheck {
         // A schema with any other error than a dangling reference stays broken.
         let is_prepared = prepared(&schema, &is_lost);
         if matches!(is_prepared, Err(PrepareError::TooMuchWork(_))) {
-            return None;
+            return Some(Self::Unknown);
         }
         let parts = Parts::new(&schema);
         if parts.has_bad_pattern() {
@@ -59,10 +61,13 @@ impl ArgumentCheck {
         }
         let needs_repair = match is_prepared {
             Ok(_) => !parts.loops().is_empty(),
-            Err(PrepareError::Invalid(error)) => {
-                matches!(error.kind(), ValidationErrorKind::Referencing(_)).then_some(true)?
-            }
-            Err(PrepareError::TooMuchWork(_)) => return None,
+            Err(PrepareError::Invalid(error)) => match error.kind() {
+                ValidationErrorKind::Referencing(_) => true,
+                // A good pattern is refused for its size alone.
+                ValidationErrorKind::Format { format } if format == "regex" => return Some(Self::Unknown),
+                _ => return None,
+            },
+            Err(PrepareError::TooMuchWork(_)) => return Some(Self::Unknown),
         };
         if needs_repair {
             let root = schema.clone();
@@ -73,24 +78,26 @@ impl ArgumentCheck {
         Some(Self::Schema { schema: Box::new(prepared(&schema, &is_lost).ok()?), is_lost })
     }
 
-    /// Whether the arguments fit; missing ones are an empty object. Numbers that are not finite never fit.
-    pub(super) fn accepts(&self, arguments: Option<&Json>) -> bool {
+    /// Whether the arguments fit; missing ones are an empty object. Numbers that are not finite never fit. `None` if the
+    /// check would take too much.
+    pub(super) fn accepts(&self, arguments: Option<&Json>) -> Option<bool> {
         match self {
-            Self::Anything => true,
-            Self::Nothing => false,
+            Self::Anything => Some(true),
+            Self::Nothing => Some(false),
+            Self::Unknown => None,
             Self::Schema { schema, is_lost } => {
                 let empty = Json::Object(Vec::new());
-                let Some(arguments) = arguments.unwrap_or(&empty).to_value() else { return false };
+                let Some(arguments) = arguments.unwrap_or(&empty).to_value() else { return Some(false) };
                 is_lost.store(false, Ordering::Relaxed);
-                // A check that would take too long here would take minutes in Python.
-                schema.is_valid(&arguments).unwrap_or_default() && !is_lost.load(Ordering::Relaxed)
+                let is_valid = schema.is_valid(&arguments).ok()?;
+                Some(is_valid && !is_lost.load(Ordering::Relaxed))
             }
         }
     }
 }
 
 fn prepared(schema: &Value, is_lost: &Arc<AtomicBool>) -> Result<BoundedSchema, PrepareError> {
-    BoundedSchema::new(schema, |_| options(schema, is_lost))
+    BoundedSchema::new(schema, |count| options(schema, is_lost).with_pattern_options(patterns(count)))
 }
 
 /// Formats and encoded contents are not checked, nothing is fetched, an unknown `$schema` means the newest draft, and
@@ -113,6 +120,34 @@ fn options(schema: &Value, is_lost: &Arc<AtomicBool>) -> SchemaOptions {
         Draft::Draft4 | Draft::Draft6 | Draft::Draft7 => options,
         _ => options.with_keyword("dependencies", |_, _, _| Ok(Box::new(Silent))),
     }
+}
+
+/// The most bytes of all prepared regular expressions of a schema; each gets an equal share within these limits.
+const LARGEST_PATTERNS: usize = 16 << 20;
+const PATTERN_SIZES: [usize; 2] = [64 << 10, 4 << 20];
+
+/// The most steps back of an expression that looks around, for one text.
+const BACKTRACKS: usize = 100_000;
+
+/// The limits of the regular expressions of a schema with this many.
+fn patterns(count: usize) -> PatternOptions<FancyRegex> {
+    let [least, most] = PATTERN_SIZES;
+    let share = (LARGEST_PATTERNS / count.max(1)).clamp(least, most);
+    PatternOptions::fancy_regex().size_limit(share).dfa_size_limit(share).backtrack_limit(BACKTRACKS)
+}
+
+/// A regular expression of the same form whose counts are small: whether it is one can be told from this as well.
+fn with_small_counts(pattern: &str) -> String {
+    let (mut small, mut digits, mut is_count) = (String::new(), 0, false);
+    for sign in pattern.chars() {
+        is_count = sign == '{' || is_count && (sign.is_ascii_digit() || sign == ',');
+        digits = if is_count && sign.is_ascii_digit() { digits + 1 } else { 0 };
+        if digits > 1 {
+            small.pop();
+        }
+        small.push(if digits > 1 { '9' } else { sign });
+    }
+    small
 }
 
 /// A keyword that means nothing.
@@ -202,7 +237,11 @@ impl<'s> Parts<'s> {
     fn has_bad_pattern(&self) -> bool {
         let keys = self.objects.iter().filter_map(|object| object.get("patternProperties")?.as_object());
         let mut patterns = self.texts("pattern").chain(keys.flat_map(Map::keys).map(String::as_str));
-        patterns.any(|pattern| jsonschema::options().build(&json!({ "pattern": pattern })).is_err())
+        let is_bad = |pattern: &str| {
+            let options = jsonschema::options().with_pattern_options(self::patterns(1));
+            options.build(&json!({ "pattern": with_small_counts(pattern) })).is_err()
+        };
+        patterns.any(is_bad)
     }
 
     /// Whether a reference has a target; in another document it has one if a part of the schema has that name.

@@ -31,7 +31,7 @@ pub(super) struct Record {
 #[derive(Debug)]
 pub(super) struct Totals {
     variant: Variant,
-    records: Vec<Record>,
+    pub(super) records: Vec<Record>,
 }
 
 /// Values of a set that the published program does not print.
@@ -119,10 +119,6 @@ impl Record {
 impl Totals {
     pub(super) fn new(variant: Variant) -> Self {
         Self { variant, records: Vec::new() }
-    }
-
-    pub(super) fn add(&mut self, record: Record) {
-        self.records.push(record);
     }
 
     pub(super) fn result(&self, has_catalog: bool) -> SuiteResult {

@@ -18,6 +18,8 @@ pub(super) struct Limits {
     pub(super) pattern_work: u64,
     /// The most states of a regular expression.
     pub(super) pattern_states: u64,
+    /// The most states of all regular expressions that the name of a member is matched with.
+    pub(super) name_states: u64,
 }
 
 thread_local! {
@@ -37,11 +39,20 @@ pub(super) fn count_steps(steps: u64) {
     }
 }
 
-/// Counts a text that is read: regular expressions may be matched with it.
+/// Counts a text that is read: a regular expression may be matched with it.
 pub(super) fn count_text(text: &str) {
+    count_matching(text, |limits| limits.pattern_states);
+}
+
+/// Counts the name of a member: all regular expressions of `patternProperties` may be matched with it.
+pub(super) fn count_name(name: &str) {
+    count_matching(name, |limits| limits.name_states);
+}
+
+fn count_matching(text: &str, states: impl FnOnce(&Limits) -> u64) {
     count_steps(text.len() as u64 / 64);
     let Some((left, stack)) = LEFT.get() else { return };
-    match left.pattern_work.checked_sub(left.pattern_states.saturating_mul(text.len() as u64)) {
+    match left.pattern_work.checked_sub(states(&left).saturating_mul(text.len() as u64)) {
         Some(pattern_work) => LEFT.set(Some((Limits { pattern_work, ..left }, stack))),
         None => resume_unwind(Box::new(Stop::PatternWork)),
     }
@@ -63,7 +74,7 @@ fn stack_pointer() -> usize {
 
 /// Runs a function that may take at most this many steps.
 pub(super) fn within<T>(steps: u64, run: impl FnOnce() -> T) -> Result<T, TooMuchWork> {
-    Limits { steps, pattern_work: 0, pattern_states: 0 }.within(run)
+    Limits { steps, pattern_work: 0, pattern_states: 0, name_states: 0 }.within(run)
 }
 
 impl Limits {

@@ -6,7 +6,7 @@ use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, SerdeJson};
 use serde_json::{Map, Number, Value};
 
-use super::budget::{count_steps, count_text};
+use super::budget::{count_name, count_steps, count_text};
 
 /// The most items of an array that the validator compares pair by pair.
 const MOST_COMPARED: usize = 16;
@@ -142,7 +142,7 @@ impl<'a> Iterator for MembersIter<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         count_steps(1);
         let (key, value) = self.0.next()?;
-        count_text(key);
+        count_name(key);
         Some((key, CountedValue(value)))
     }
 }

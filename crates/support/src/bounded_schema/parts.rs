@@ -54,6 +54,8 @@ pub(super) struct Parts {
     has_long_pattern: bool,
     /// The states of the largest regular expression.
     pub(super) pattern_states: u64,
+    /// The states of all regular expressions in the largest `patternProperties`.
+    pub(super) name_states: u64,
     /// The number of values in the largest schema below a `not`.
     pub(super) denied: u64,
     /// The JSON pointer of the current part.
@@ -123,6 +125,9 @@ impl Parts {
             Value::Object(named) if NAMED_SCHEMAS.contains(&key) => {
                 if key == "patternProperties" {
                     named.keys().for_each(|pattern| self.add_pattern(pattern));
+                    let all = named.keys().take(MOST_PATTERNS).filter(|it| it.len() <= LONGEST_PATTERN);
+                    let sum = all.fold(0, |sum: u64, it| sum.saturating_add(patterns::states(it)));
+                    self.name_states = self.name_states.max(sum);
                 }
                 for (name, schema) in named {
                     self.below(name, |parts| parts.add_step(schema));

@@ -3,8 +3,8 @@
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// The size of an expression that cannot be read.
-const UNREADABLE: u64 = 1_000_000;
+/// The size of an expression that cannot be read, such as one that looks around: the validator limits how often it goes back.
+const UNREADABLE: u64 = 4096;
 
 /// The approximate number of states of a regular expression.
 pub(super) fn states(pattern: &str) -> u64 {

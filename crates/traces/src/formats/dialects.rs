@@ -19,7 +19,7 @@ use super::Format;
 use crate::call_shapes::{CallShape, objects, outcome, shape_of_member};
 use crate::call_signs::named_like_calls;
 use crate::content::Content;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, NextMessage};
 use crate::export::restore;
 use crate::fields::{Fields, members, role};
 use crate::head::messages;
@@ -152,9 +152,11 @@ pub(super) fn each_conversation(
         let speakers = Speakers::new(value, list);
         let mut items = speakers.in_order(last_versions(list)).into_iter().peekable();
         while let Some(item) = items.next() {
-            conversation.in_texts.is_at_end = items.peek().is_none();
-            conversation.in_texts.is_before_result =
-                items.peek().is_some_and(|next| author(&as_message(next)) == Author::Tool);
+            conversation.in_texts.next = match items.peek() {
+                None => NextMessage::Nothing,
+                Some(next) if author(&as_message(next)) == Author::Tool => NextMessage::Result,
+                Some(_) => NextMessage::Other,
+            };
             conversation.in_texts.answered = items.peek().and_then(|next| text_calls::answered(next));
             message(&mut conversation, &speakers.message(item));
         }
@@ -172,6 +174,11 @@ pub(super) fn message(conversation: &mut Conversation, record: &Json) {
         return;
     }
     let message = as_message(record);
+    // A message with a reason to stop beside it is a whole reply.
+    let is_whole = |key: &str| !matches!(message, Cow::Owned(_)) && record.has("message") && record.has(key);
+    if ["finish_reason", "finishReason", "stop_reason"].iter().any(|key| is_whole(key)) {
+        conversation.end_reply();
+    }
     match author(&message) {
         // Results of some programs come from the system.
         Author::System if message.first(&["call_id", "tool_call_id"]).is_some() => {

@@ -6,7 +6,7 @@ use m3_trajectory::json::{Json, parse};
 use crate::arguments::{arguments, read as read_arguments, tool};
 use crate::call_shapes::call;
 use crate::content::string;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, NextMessage};
 use crate::fields::Fields as _;
 use crate::formats::training;
 use crate::outcome::Outcome;
@@ -27,7 +27,9 @@ pub(super) fn add(conversation: &mut Conversation, text: &str) {
         (conversation.in_texts.awaits_observation, conversation.in_texts.is_any) = (true, true);
     } else if let Some(calls) = whole(conversation, text) {
         conversation.note("a text that is nothing but a call is one");
-        calls.into_iter().for_each(|call| written(conversation, call));
+        for call in calls {
+            written(conversation, call);
+        }
     } else if text.contains("<details type=\"tool_calls\"") {
         details(conversation, text);
     } else if ["Action:", "Final Answer:", "@"].iter().any(|label| begins_line(text, label)) {
@@ -81,7 +83,11 @@ fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
 fn whole(conversation: &mut Conversation, text: &str) -> Option<Vec<TracedCall>> {
     let calls = training::calls_of_whole_text(text)?;
     let is_json = text.contains('{');
-    let is_answered = conversation.in_texts.is_before_result || is_json && !conversation.in_texts.is_at_end;
+    let is_answered = match conversation.in_texts.next {
+        NextMessage::Result => true,
+        NextMessage::Other => is_json,
+        NextMessage::Nothing => false,
+    };
     if !is_answered {
         conversation.note("what looks like a call in the last text is taken for text");
     }
@@ -169,7 +175,7 @@ fn sections(text: &str) -> Vec<(Label, &str, &str)> {
 /// rest is what the model says.
 fn actions(conversation: &mut Conversation, text: &str) {
     // What nobody answers is mostly an example.
-    if conversation.in_texts.is_at_end && !conversation.in_texts.is_any {
+    if conversation.in_texts.next == NextMessage::Nothing && !conversation.in_texts.is_any {
         if sections(text).iter().any(|(label, ..)| matches!(label, Label::Action | Label::Sign)) {
             conversation.note("what looks like a call in the last text is taken for text");
         }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use m3_trajectory::json::is_same;
 
+use super::dispatchers;
 use super::reply_span::{ReplySpan, ToolSpan, calls_mut};
 use super::roles::{AssistantMessage, MessagePart, Turn, calls};
 use super::scopes::bare;
@@ -26,12 +27,13 @@ pub(super) struct JoinedReplies {
 pub(super) fn join(
     conversation: &mut Conversation,
     mut replies: Vec<ReplySpan>,
-    ran: Vec<ToolSpan>,
+    mut ran: Vec<ToolSpan>,
 ) -> JoinedReplies {
     choose(conversation, &mut replies, &ran);
     fill(conversation, &mut replies);
     let mut assistant: Vec<Option<AssistantMessage>> =
         replies.iter_mut().map(|reply_span| reply_span.assistant.take()).collect();
+    dispatchers::name(conversation, &mut ran, &assistant);
     let results = Results::new(&replies, &assistant);
     let mut tools = Tools::new(ran);
     let ends = ends(&replies);

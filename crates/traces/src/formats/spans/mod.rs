@@ -7,6 +7,7 @@
 mod any_dialect;
 mod assemble;
 mod cut;
+mod dispatchers;
 mod instrumentation;
 mod join;
 mod openinference;

@@ -141,6 +141,34 @@ fn other_envelopes_of_spans_hold_the_same() {
 }
 
 #[test]
+fn the_span_of_a_function_that_runs_tools_is_one_of_the_call_within() {
+    let reply = r#"{"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}}]}"#;
+    let asked = r#"[{"role": "user", "content": "q"}]"#;
+    let observation = |id: u8, kind: &str, name: &str, input: &str, output: &str| {
+        format!(
+            r#"{{"id": "{id}", "traceId": "t", "type": "{kind}", "name": "{name}", "startTime": "2026-01-01T00:00:0{id}Z",
+            "endTime": "2026-01-01T00:00:0{id}.5Z", "input": {input}, "output": {output}}}"#
+        )
+    };
+    for (input, expected) in [
+        (r#"{"args": ["f", {"a": 1}], "kwargs": {}}"#, vec![r#"f({"a":1})=r"#]),
+        (r#"{"name": "f", "arguments": "{\"a\": 1}"}"#, vec![r#"f({"a":1})=r"#]),
+        // Other arguments are those of another call.
+        (
+            r#"{"name": "f", "arguments": {"a": 2}}"#,
+            vec![r#"f({"a":1})=-"#, r#"run({"name":"f","arguments":{"a":2}})=r"#],
+        ),
+    ] {
+        let model = observation(1, "GENERATION", "m", asked, reply);
+        let text = format!(
+            r#"{{"id": "t", "observations": [{model}, {}]}}"#,
+            observation(2, "TOOL", "run", input, "\"r\"")
+        );
+        assert_eq!(steps("langfuse", &text), expected, "{input}");
+    }
+}
+
+#[test]
 fn what_stands_beside_the_spans_of_one_trace_is_said_of_it() {
     let observation = |trace: &str| {
         format!(
