@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use m3_images::task_image::image_folders;
 use m3_report::json_without_hidden;
+use m3_support::files::is_plain;
 use m3_support::task_files::task_file_name;
 use m3_support::text::counted;
 use m3_traces::{Exporter, TARGETS, Target};
@@ -131,7 +132,7 @@ impl Writer {
         };
         let beside = match &form {
             Form::Folder(folder) => Some(folder.join("x.json")),
-            _ => out.map(Path::to_owned),
+            _ => out.filter(|out| is_plain(out)).map(Path::to_owned),
         };
         let pictures = beside.filter(|_| args.to.needs_files);
         let pictures = pictures.map(|beside| MediaFolder::new(&images_beside(&beside), &beside));

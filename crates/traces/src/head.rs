@@ -48,7 +48,7 @@ const LINES: usize = 10;
 const MOST: u64 = 16 << 20;
 
 /// The most items of a list that are looked at: each format may look at all of them.
-const ITEMS: usize = 1000;
+const ITEMS: usize = 10_000;
 
 /// The most bytes that are kept as text.
 const TEXT: usize = 64 << 10;

@@ -7,6 +7,7 @@ use m3_trajectory::Source;
 use m3_trajectory::json::Json;
 
 use crate::call_signs::count_signs;
+use crate::conversation_rows::each_conversation_of_rows;
 use crate::fields::role;
 use crate::head::{Head, Shape, is_conversation};
 use crate::lines::each_line;
@@ -303,7 +304,7 @@ impl Input<'_> {
                 return self.each_line(sink, each_conversation);
             }
             let all = Json::Array(self.all(sink)?);
-            return each(sink, At::default(), &all);
+            return each_conversation_of_rows(sink, &all, each);
         }
         match self.head.values.first() {
             Some(Json::Array(items))
@@ -312,7 +313,7 @@ impl Input<'_> {
             {
                 self.each_item(sink, each_conversation)
             }
-            _ => each(sink, At::default(), &self.document()?),
+            _ => each_conversation_of_rows(sink, &self.document()?, each),
         }
     }
 }

@@ -19,6 +19,7 @@ mod call_shapes;
 mod call_signs;
 mod content;
 mod conversation;
+mod conversation_rows;
 mod envelope;
 mod events;
 mod export;

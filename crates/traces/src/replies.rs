@@ -1,12 +1,17 @@
-//! Whole replies of a model without their requests: a list of them may be all replies of one run, or those of a batch.
+//! Trajectories of a file that are pieces of one run.
 //!
-//! A run ends with the first reply that calls nothing, and each of its requests is longer than the one before.
+//! Whole replies of a model without their requests may be all replies of one run, or those of a batch: a run ends with the
+//! first reply that calls nothing, and each of its requests is longer than the one before. A log may tell a run once for
+//! each request, each time with more of it.
 
 use crate::input::{ReadError, Sink};
 use crate::trace::{Trace, TraceKind};
 
 /// Formats whose records are replies.
 const FORMATS: [&str; 4] = ["anthropic", "gemini", "openai-chat", "openai-responses"];
+
+/// Formats of the messages of a request, beside those.
+const REQUESTS: [&str; 4] = ["anthropic-messages", "gemini-contents", "messages", "openai-chat-messages"];
 
 /// The most replies of a run.
 const MOST: usize = 256;
@@ -17,12 +22,18 @@ pub(crate) struct ReplyList {
     held: Vec<(Option<u64>, Trace)>,
     /// Whether they can be of one run.
     is_run: bool,
+    /// Whether each may be a request with its reply.
+    is_log: bool,
+    /// The last trajectory, which the next one may continue.
+    last: Option<(Option<u64>, Trace)>,
 }
 
 impl ReplyList {
     /// For a file of this format; records with ids of their own, in an envelope, are those of a batch.
     pub(crate) fn new(format: &str, is_in_envelope: bool) -> Self {
-        Self { held: Vec::new(), is_run: FORMATS.contains(&format) && !is_in_envelope }
+        let is_run = FORMATS.contains(&format) && !is_in_envelope;
+        let is_log = FORMATS.contains(&format) || REQUESTS.contains(&format);
+        Self { is_run, is_log, ..Self::default() }
     }
 
     /// Takes a trajectory, and gives those on that need not wait.
@@ -52,11 +63,24 @@ impl ReplyList {
             run.notes.add("replies of which only the last calls nothing are those of one run");
             return sink.trace(line, run);
         }
-        self.give(sink)
+        self.give(sink)?;
+        self.last.take().map_or(Ok(()), |(line, trace)| sink.trace(line, trace))
     }
 
     fn give(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        self.held.drain(..).try_for_each(|(line, trace)| sink.trace(line, trace))
+        for (line, mut trace) in self.held.drain(..) {
+            match self.last.take() {
+                Some((_, last)) if self.is_log && is_continued(&last, &trace) => {
+                    trace.usage.add(last.usage);
+                    trace.notes.extend(&last.notes);
+                    trace.notes.add("told once for each request; the last time counts");
+                }
+                Some((line, last)) => sink.trace(line, last)?,
+                None => {}
+            }
+            self.last = Some((line, trace));
+        }
+        Ok(())
     }
 }
 
@@ -69,6 +93,20 @@ fn is_lone_reply(trace: &Trace) -> bool {
         && is_open
         && trace.label.is_none()
         && trace.nested.is_empty()
+}
+
+/// Whether a trajectory begins with all calls of an earlier one, by their ids, and goes on.
+fn is_continued(earlier: &Trace, later: &Trace) -> bool {
+    let ids = |trace: &Trace| trace.steps.iter().flatten().map(|call| call.id.clone()).collect::<Vec<_>>();
+    let (before, all) = (ids(earlier), ids(later));
+    let goes_on = all.len() > before.len() || earlier.final_reply.is_none() && later.final_reply.is_some();
+    !before.is_empty()
+        && before.iter().all(Option::is_some)
+        && all.starts_with(&before)
+        && goes_on
+        && earlier.question == later.question
+        && earlier.kind == later.kind
+        && earlier.label == later.label
 }
 
 /// Whether replies are those of one run.
@@ -85,6 +123,7 @@ fn is_run(replies: &[(Option<u64>, Trace)]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::Trace;
     use crate::testing::{read_text, shown};
 
     /// Replies of Chat Completions; a negative number of tokens calls nothing.
@@ -105,6 +144,37 @@ mod tests {
         let lines: Vec<String> = tokens.iter().enumerate().map(reply).collect();
         let (_, kept) = read_text("replies.jsonl", &lines.join("\n")).unwrap();
         kept.traces.iter().map(|trace| shown(trace).len()).collect()
+    }
+
+    #[test]
+    fn a_log_that_tells_a_run_for_each_request_has_one_run() {
+        let call = |id: &str| {
+            format!(
+                r#"{{"role": "assistant", "tool_calls": [{{"id": "{id}", "function": {{"name": "f", "arguments": "{{}}"}}}}]}}"#
+            )
+        };
+        let record = |messages: &[String]| {
+            format!(r#"{{"messages": [{{"role": "user", "content": "Q?"}}, {}]}}"#, messages.join(", "))
+        };
+        let (first, second) = (call("1"), call("2"));
+        let steps = |records: &[String]| {
+            let (_, kept) = read_text("log.jsonl", &records.join("\n")).unwrap();
+            kept.traces.iter().map(Trace::call_count).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            steps(&[
+                record(std::slice::from_ref(&first)),
+                record(&[first.clone(), second.clone()]),
+                record(std::slice::from_ref(&second))
+            ]),
+            [2, 1]
+        );
+        // The same calls in two runs have other ids.
+        assert_eq!(steps(&[record(std::slice::from_ref(&first)), record(&[second, first])]), [1, 2]);
+        let rows = |id: &str| format!(r#"{{"conversation_id": "{id}", "role": "user", "content": "Q?"}}"#);
+        let made = call("1").replacen('{', r#"{"conversation_id": "a", "#, 1);
+        let (_, kept) = read_text("rows.jsonl", &[rows("a"), rows("b"), made].join("\n")).unwrap();
+        assert_eq!(kept.traces.iter().map(|trace| trace.steps.len()).collect::<Vec<_>>(), [1, 0]);
     }
 
     #[test]

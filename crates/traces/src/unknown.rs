@@ -43,7 +43,8 @@ pub fn why_unknown(source: &Source) -> Result<Option<&'static str>, SourceError>
     }
     let mut lines =
         start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
-    let has_comma = lines.next().is_some_and(|line| line.starts_with(b"{") && line.ends_with(b"},"));
+    let first = lines.next().filter(|_| lines.next().is_some());
+    let has_comma = first.is_some_and(|line| line.starts_with(b"{") && line.ends_with(b"},"));
     Ok(has_comma.then_some("its lines end in commas: remove them, or put the lines between brackets"))
 }
 

@@ -548,9 +548,8 @@ fn many_of_everything_take_a_time_by_their_size() {
     counts.notes("a call of a sub-agent is left out", MANY as u64);
     // Types that nobody knows, each another.
     let item = |number: usize| json!({"type": format!("\u{1b}[31m{number}"), "role": "x", "content": "y"});
-    let items = (0..MANY)
-        .map(item)
-        .chain([json!({"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"})]);
+    let call = json!({"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"});
+    let items = std::iter::once(call).chain((0..MANY).map(item));
     let counts = read_as("openai-responses-items", json!(items.collect::<Vec<_>>()).to_string());
     assert!(
         counts.notes.len() <= 101 && counts.notes.iter().all(|(note, _)| !note.contains('\u{1b}')),

@@ -65,6 +65,11 @@ impl Recorder {
             .create(true)
             .open(path)
             .map_err(|source| CassetteError::Open { path: path.to_owned(), source })?;
+        // A pipe would be read back until its reader ends.
+        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file");
+            return Err(CassetteError::Open { path: path.to_owned(), source });
+        }
         lock_within(&file, LOCK_WAIT).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => CassetteError::Locked { path: path.to_owned() },
             _ => write(error),
@@ -276,6 +281,14 @@ mod tests {
         recorder.record_catalog(&Value::Null);
         let message = recorder.failure().unwrap().to_string();
         assert!(message.starts_with("failed to write the cassette `c.jsonl`: No space left"), "{message}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_plain_file_is_refused() {
+        let header = Header::new(&crate::ModelName::parse("openai:m").unwrap());
+        let error = Recorder::create_or_append(Path::new("/dev/null"), header).err().unwrap();
+        assert!(error.to_string().contains("it is no plain file"), "{error}");
     }
 
     #[test]

@@ -135,7 +135,7 @@ fn long_chains_end() {
 #[test]
 fn large_patterns_are_not_prepared() {
     let of = |pattern: &str| {
-        let patterns: serde_json::Map<_, _> =
+        let patterns: Map<_, _> =
             (0..490).map(|number| (pattern.replace('N', &number.to_string()), json!({}))).collect();
         let schema = json!({"patternProperties": patterns}).to_string();
         ArgumentCheck::new(Some(&parse(schema.as_bytes()).unwrap().0)).accepts(None)
