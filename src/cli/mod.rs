@@ -45,6 +45,7 @@ pub use library::{
     FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate, call,
 };
 use m3_encoder::{AssetError, AssetOptions};
+use m3_support::text::visible;
 
 /// Evaluates trajectories of vision-language models that use tools, call by call.
 #[derive(Debug, Parser)]
@@ -172,8 +173,10 @@ pub fn main() -> ExitCode {
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     common::file_size::outlive_limit();
     let (arguments, notes) = old_options::renamed(arguments);
-    let is_plain = |argument: &OsString| !argument.to_string_lossy().contains(char::is_control);
-    let has_control = !arguments.iter().all(is_plain);
+    let has_control = arguments.iter().any(|argument| {
+        let text = argument.to_string_lossy();
+        visible(&text, true) != text
+    });
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         // The parser would print the control characters of a value.

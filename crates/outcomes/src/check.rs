@@ -328,7 +328,11 @@ mod tests {
         assert!(accepted.decided.is_none() && known.unusable_schemas().is_empty());
         let accepted = checker.check_without_arguments(&call("s/t"), Some("it did not end"));
         assert!(accepted.decided.is_none() && accepted.arguments.is_some());
-        assert_eq!(checker.finish(accepted, Reply::NotExecuted).fits_schema, None);
+        let classification = checker.finish(accepted, Reply::NotExecuted);
+        assert_eq!(classification.fits_schema, None);
+        let call_of = |classification| ClassifiedCall { place: None, tool: None, classification };
+        let counts = crate::counts::CallCounts::from_calls(&[call_of(classification)]);
+        assert_eq!(counts.schema_compliance().value(), None);
         let [(name, error)] = known.unusable_schemas()[..] else { panic!("one tool") };
         assert_eq!((name, error.reason.as_str()), ("s/t", "it did not end"));
         assert!(checker.check_without_arguments(&call("s/other"), Some("it did not end")).decided.is_some());

@@ -14,12 +14,14 @@ pub struct CallCounts {
     pub not_judged: [u64; NotJudged::ALL.len()],
     /// Calls whose answer was used.
     pub answered: u64,
-    /// Calls that fit their schema but were not executed: neither success nor failure.
+    /// Calls that fit their schema, or could not be checked, and were not executed: neither success nor failure.
     pub not_executed: u64,
     /// Calls whose answer was decided by a rule that is not sure.
     pub unsure: u64,
     names_known: u64,
     known: u64,
+    /// Calls of known tools whose arguments were checked.
+    checked: u64,
     fitting: u64,
 }
 
@@ -55,6 +57,7 @@ impl CallCounts {
             u64::from(classification.has_answer && classification.rule.confidence == Confidence::Unsure);
         self.names_known += u64::from(classification.is_known_tool.is_some());
         self.known += u64::from(classification.is_known_tool == Some(true));
+        self.checked += u64::from(classification.fits_schema.is_some());
         self.fitting += u64::from(classification.fits_schema == Some(true));
     }
 
@@ -98,10 +101,10 @@ impl CallCounts {
         Rate { count: self.known, of: self.names_known }
     }
 
-    /// Schema compliance, `|valid tool and valid schema| / |valid tool|`.
+    /// Schema compliance, `|valid tool and valid schema| / |valid tool|`, without calls whose arguments could not be checked.
     #[must_use]
     pub fn schema_compliance(&self) -> Rate {
-        Rate { count: self.fitting, of: self.known }
+        Rate { count: self.fitting, of: self.checked }
     }
 
     /// Execution success, `|success| / |E|`: calls that gave a normal result among all calls with an outcome. `None` if
@@ -127,6 +130,7 @@ impl std::ops::AddAssign for CallCounts {
         self.unsure += other.unsure;
         self.names_known += other.names_known;
         self.known += other.known;
+        self.checked += other.checked;
         self.fitting += other.fitting;
     }
 }
