@@ -8,7 +8,7 @@ use crate::input::{ReadError, Sink};
 use crate::trace::{Trace, TraceKind};
 
 /// Formats whose records are replies.
-const FORMATS: [&str; 4] = ["anthropic", "gemini", "openai-chat", "openai-responses"];
+const REPLIES: [&str; 4] = ["anthropic", "gemini", "openai-chat", "openai-responses"];
 
 /// Formats of the messages of a request, beside those.
 const REQUESTS: [&str; 4] = ["anthropic-messages", "gemini-contents", "messages", "openai-chat-messages"];
@@ -16,7 +16,7 @@ const REQUESTS: [&str; 4] = ["anthropic-messages", "gemini-contents", "messages"
 /// The most replies of a run.
 const MOST: usize = 256;
 
-/// Holds replies back until it is known whether they are of one run.
+/// Holds trajectories back until it is known whether they are pieces of one run.
 #[derive(Default)]
 pub(crate) struct ReplyList {
     held: Vec<(Option<u64>, Trace)>,
@@ -31,8 +31,8 @@ pub(crate) struct ReplyList {
 impl ReplyList {
     /// For a file of this format; records with ids of their own, in an envelope, are those of a batch.
     pub(crate) fn new(format: &str, is_in_envelope: bool) -> Self {
-        let is_run = FORMATS.contains(&format) && !is_in_envelope;
-        let is_log = FORMATS.contains(&format) || REQUESTS.contains(&format);
+        let is_run = REPLIES.contains(&format) && !is_in_envelope;
+        let is_log = REPLIES.contains(&format) || REQUESTS.contains(&format);
         Self { is_run, is_log, ..Self::default() }
     }
 

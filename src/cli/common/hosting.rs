@@ -24,6 +24,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::listener::Listener;
 use crate::cli::common::printer::{Bar, Printer, Unit};
 
 /// The largest file that is read as a configuration or a catalog, in MiB.
@@ -157,9 +158,11 @@ impl Signals {
             let _ = signal_hook::flag::register(kind.as_raw_value(), Arc::clone(&arrived));
         }
         let mut heard: Vec<Signal> = heard.into_iter().map(|(signal, _)| signal).collect();
-        let late = Arc::clone(&arrived);
-        // Without this thread, work that heeds no signal is waited for.
-        let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || end_by_force(&late));
+        // Work that heeds no signal is not waited for, unless the process is another program's.
+        if Listener::current().is_none() {
+            let late = Arc::clone(&arrived);
+            let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || end_by_force(&late));
+        }
         let signals = Self { arrived, first: CancellationToken::new(), second: CancellationToken::new() };
         let (first, second) = (signals.first.clone(), signals.second.clone());
         let arrived = Arc::clone(&signals.arrived);

@@ -2,7 +2,6 @@
 
 mod ordinary;
 mod programs;
-
 use crate::testing::{CollectingSink, read_text, shown};
 
 const USER: &str = r#"{"role": "user", "content": "q"}"#;
