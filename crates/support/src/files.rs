@@ -6,7 +6,7 @@ use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::temporary::{NamedFile, unnamed};
+use crate::temporary::{UnfinishedFile, unnamed};
 
 /// Writes `content` to `path`. An existing file stays until the new content is complete and on disk.
 ///
@@ -23,7 +23,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 /// [`io::ErrorKind::AlreadyExists`] if something exists, or the system's reason.
 pub fn write_new_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
-    let file = NamedFile::new_in(folder_of(path))?;
+    let file = UnfinishedFile::new_in(folder_of(path))?;
     file.file().write_all(content)?;
     file.file().sync_all()?;
     file.persist_new(path)
@@ -155,7 +155,7 @@ pub struct AtomicFile {
 enum Target {
     /// A new file beside the old one, whose name it takes.
     Beside {
-        file: NamedFile,
+        file: UnfinishedFile,
         path: PathBuf,
     },
     /// A new file without a name, to be written over the old one: the folder allows no new file.
@@ -200,7 +200,7 @@ impl AtomicFile {
                 return Ok(Self { target: Target::Direct(file) });
             }
         }
-        let target = match NamedFile::new_in(folder_of(&path)) {
+        let target = match UnfinishedFile::new_in(folder_of(&path)) {
             Ok(file) => Target::Beside { file, path },
             // The folder may not be written to, but perhaps the file.
             Err(cause) if is_forbidden(&cause) => {

@@ -5,6 +5,9 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use crate::files::folder_of;
+
 /// The most names that are tried; if all are taken, something is wrong.
 const TRIES: usize = 100;
 
@@ -16,7 +19,7 @@ const TRIES: usize = 100;
 pub fn unnamed() -> io::Result<File> {
     let folder = std::env::temp_dir();
     #[cfg(target_os = "linux")]
-    if let Some(opened) = without_name(&folder) {
+    if let Some(opened) = without_name(&folder, 0o600) {
         return opened;
     }
     let (file, path) = create(&folder, 0o600)?;
@@ -24,13 +27,13 @@ pub fn unnamed() -> io::Result<File> {
     Ok(file)
 }
 
-/// A file that never has a name; `None` where the file system has no such files.
+/// A file that has no name; `None` where the file system has no such files.
 #[cfg(target_os = "linux")]
-fn without_name(folder: &Path) -> Option<io::Result<File>> {
+fn without_name(folder: &Path, mode: u32) -> Option<io::Result<File>> {
     use rustix::fs::{Mode, OFlags, open};
     use rustix::io::Errno;
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
-    match open(folder, flags, Mode::RUSR | Mode::WUSR) {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    match open(folder, flags, Mode::from_raw_mode(mode)) {
         Ok(descriptor) => Some(Ok(descriptor.into())),
         // The errors of systems without such files.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => None,
@@ -38,19 +41,28 @@ fn without_name(folder: &Path) -> Option<io::Result<File>> {
     }
 }
 
-/// A new file with a random name; it is removed unless it gets another name.
+/// A new file that is removed unless it gets a name.
 #[derive(Debug)]
-pub(crate) struct NamedFile {
+pub(crate) struct UnfinishedFile {
     file: File,
-    path: PathBuf,
+    /// The random name that the file has until then. Where the file system allows it the file has none, so that nothing
+    /// is left behind even if the process is killed.
+    path: Option<PathBuf>,
 }
 
-impl NamedFile {
+impl UnfinishedFile {
     /// Makes a file in this folder, with the permissions of any new file.
     pub(crate) fn new_in(folder: &Path) -> io::Result<Self> {
         // The system removes the permissions that the user's mask forbids.
-        let (file, path) = create(folder, 0o666)?;
-        Ok(Self { file, path })
+        const MODE: u32 = 0o666;
+        #[cfg(target_os = "linux")]
+        if let Some(opened) =
+            without_name(folder, MODE).filter(|opened| opened.as_ref().is_ok_and(has_descriptor_path))
+        {
+            return Ok(Self { file: opened?, path: None });
+        }
+        let (file, path) = create(folder, MODE)?;
+        Ok(Self { file, path: Some(path) })
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -58,32 +70,66 @@ impl NamedFile {
     }
 
     /// Gives the file this name; another file with the name is replaced.
-    pub(crate) fn persist(self, path: &Path) -> io::Result<()> {
+    pub(crate) fn persist(mut self, path: &Path) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if self.path.is_none() {
+            // A link replaces nothing, so the file first gets another name, for a moment.
+            let name = |taken: &Path| link(&self.file, taken);
+            self.path = Some(at_random_name(folder_of(path), name)?.1);
+        }
         // `drop` then finds nothing to remove.
-        std::fs::rename(&self.path, path)
+        self.path.as_ref().map_or(Ok(()), |name| std::fs::rename(name, path))
     }
 
     /// Gives the file this name; fails if something else has it.
     pub(crate) fn persist_new(self, path: &Path) -> io::Result<()> {
+        let Some(name) = &self.path else {
+            #[cfg(target_os = "linux")]
+            return link(&self.file, path);
+            #[cfg(not(target_os = "linux"))]
+            return Err(io::ErrorKind::Unsupported.into());
+        };
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{CWD, RenameFlags, renameat_with};
             use rustix::io::Errno;
-            match renameat_with(CWD, &self.path, CWD, path, RenameFlags::NOREPLACE) {
+            match renameat_with(CWD, name, CWD, path, RenameFlags::NOREPLACE) {
                 // The errors of file systems without this operation.
                 Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {}
                 done => return done.map_err(Into::into),
             }
         }
-        std::fs::hard_link(&self.path, path)
+        std::fs::hard_link(name, path)
     }
 }
 
-impl Drop for NamedFile {
+impl Drop for UnfinishedFile {
     fn drop(&mut self) {
-        // The file has another name by now, or cannot be removed.
-        let _ = std::fs::remove_file(&self.path);
+        if let Some(path) = &self.path {
+            // The file has another name by now, or cannot be removed.
+            let _ = std::fs::remove_file(path);
+        }
     }
+}
+
+/// The path of an open file of this process, which stands for the file itself (proc(5), `/proc/pid/fd`).
+#[cfg(target_os = "linux")]
+fn descriptor_path(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd as _;
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Whether [`link`] will find the file: `/proc` may be missing.
+#[cfg(target_os = "linux")]
+fn has_descriptor_path(file: &File) -> bool {
+    descriptor_path(file).is_symlink()
+}
+
+/// Gives a file without a name this one; fails if something else has it (open(2), `O_TMPFILE`).
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    Ok(linkat(CWD, descriptor_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 /// Makes a file that was not there, under a name that nobody guesses.
@@ -94,12 +140,17 @@ fn create(folder: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     #[cfg(not(unix))]
     let _ = mode;
+    at_random_name(folder, |path| options.open(path))
+}
+
+/// Does something at a random name in a folder, at another one if something has the name. Returns the name too.
+fn at_random_name<T>(folder: &Path, act: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     let mut taken = None;
     for _ in 0..TRIES {
         // The keys of the hasher are random in every process, and different each time.
         let path = folder.join(format!(".m3-{:016x}.tmp", RandomState::new().build_hasher().finish()));
-        match options.open(&path) {
-            Ok(file) => return Ok((file, path)),
+        match act(&path) {
+            Ok(done) => return Ok((done, path)),
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => taken = Some(cause),
             Err(cause) => return Err(cause),
         }
@@ -133,14 +184,33 @@ mod tests {
 
     #[test]
     fn a_file_is_removed_unless_it_gets_a_name() {
+        let named = |folder: &Path| {
+            let (file, path) = create(folder, 0o666).unwrap();
+            UnfinishedFile { file, path: Some(path) }
+        };
+        gets_a_name(&named);
+        gets_a_name(&|folder| UnfinishedFile::new_in(folder).unwrap());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_is_killed_leaves_no_file_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let file = NamedFile::new_in(folder.path()).unwrap();
-        assert_eq!(names(folder.path()).len(), 1);
-        drop(file);
+        if without_name(folder.path(), 0o666).is_none() {
+            eprintln!("skipped: this file system has no files without names");
+            return;
+        }
+        let _file = UnfinishedFile::new_in(folder.path()).unwrap();
+        assert!(names(folder.path()).is_empty());
+    }
+
+    fn gets_a_name(new_in: &dyn Fn(&Path) -> UnfinishedFile) {
+        let folder = tempfile::tempdir().unwrap();
+        drop(new_in(folder.path()));
         assert!(names(folder.path()).is_empty());
         let path = folder.path().join("a");
         let written = |text: &str| {
-            let file = NamedFile::new_in(folder.path()).unwrap();
+            let file = new_in(folder.path());
             file.file().write_all(text.as_bytes()).unwrap();
             file
         };
@@ -151,6 +221,7 @@ mod tests {
         assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
         written("four").persist_new(&folder.path().join("b")).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
+        drop(written("five"));
         assert_eq!(names(folder.path()), ["a", "b"]);
     }
 
@@ -163,6 +234,6 @@ mod tests {
         assert_eq!(mode(&create(folder.path(), 0o600).unwrap().0), 0o600);
         assert_eq!(mode(&unnamed().unwrap()), 0o600);
         let plain = File::create(folder.path().join("plain")).unwrap();
-        assert_eq!(mode(NamedFile::new_in(folder.path()).unwrap().file()), mode(&plain));
+        assert_eq!(mode(UnfinishedFile::new_in(folder.path()).unwrap().file()), mode(&plain));
     }
 }

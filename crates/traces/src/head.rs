@@ -47,6 +47,9 @@ const LINES: usize = 10;
 /// The most bytes that are looked at.
 const MOST: u64 = 16 << 20;
 
+/// The most values that are looked at, of all lists and objects: each takes many times the memory of its bytes.
+const VALUES: usize = 1_000_000;
+
 /// The most items of a list that are looked at: each format may look at all of them.
 const ITEMS: usize = 10_000;
 
@@ -68,13 +71,16 @@ const SIDES: &[&str] = names![
 impl Head {
     /// Reads the beginning of a file.
     pub(crate) fn read(source: &Source) -> Result<Self, SourceError> {
-        let bytes = source.start(MOST)?;
-        let mut head = Self::from_bytes(
-            bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes),
-            (bytes.len() as u64) < MOST,
-        );
+        let mut bytes = source.start(MOST)?;
+        let mut is_whole = (bytes.len() as u64) < MOST;
+        if let Some(end) = end_of_values(&bytes) {
+            bytes.truncate(end);
+            is_whole = false;
+        }
+        let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+        let mut head = Self::from_bytes(start, is_whole);
         // A line may be longer than the bytes that are read, for example a line with pictures.
-        let is_cut = bytes.len() as u64 == MOST && !bytes.contains(&b'\n');
+        let is_cut = !is_whole && !bytes.contains(&b'\n');
         if head.shape == Shape::Document && is_cut && has_lines(source)? {
             head.shape = Shape::Lines;
         }
@@ -161,6 +167,16 @@ impl Head {
     pub(crate) fn any_message(&self, is: impl Fn(&Json) -> bool) -> bool {
         self.is_json() && self.messages().any(is)
     }
+}
+
+/// Where the last value ends that is looked at; `None` if all are.
+fn end_of_values(bytes: &[u8]) -> Option<usize> {
+    let (mut commas, mut end) = (0, None);
+    each_sign(bytes, |place, sign| {
+        commas += usize::from(sign == b',');
+        end = end.or((commas == VALUES).then_some(place + 1));
+    });
+    end
 }
 
 /// Leaves the first items of all lists of a value.
@@ -359,33 +375,4 @@ fn closed(start: &[u8]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_beginning_of_a_document_is_a_value() {
-        let long = r#"{"a": [{"b": "x, ]", "c": 1}, {"b": "\"", "d"#;
-        let (value, _) = parse(&closed(long.as_bytes())).unwrap();
-        assert_eq!(value.pointer("/a/0/b").and_then(Json::as_str), Some("x, ]"));
-        assert_eq!(value.pointer("/a/1/b").and_then(Json::as_str), Some("\""));
-    }
-
-    #[test]
-    fn brackets_of_any_number_are_closed_in_one_go() {
-        let deep = ["[".repeat(1 << 20), ",".repeat(1 << 20)].concat();
-        assert_eq!(closed(deep.as_bytes()).len(), (3 << 20) - 1);
-        assert_eq!(Head::from_bytes(deep.as_bytes(), false).values, []);
-    }
-
-    #[test]
-    fn shapes() {
-        let shape = |text: &str| Head::from_bytes(text.as_bytes(), true).shape;
-        assert_eq!(shape("{\"a\": 1}\n"), Shape::Document);
-        assert_eq!(shape("{\"a\":\n 1}\n"), Shape::Document);
-        assert_eq!(shape("{\"a\": 1}\n{\"a\": 2}"), Shape::Lines);
-        assert_eq!(shape("{\"a\": 1}\n{\"a\": 2, "), Shape::Lines);
-        assert_eq!(shape("event: x\ndata: {}"), Shape::Events);
-        assert_eq!(shape("PK\x03\x04"), Shape::Zip);
-        assert_eq!(shape("hello"), Shape::Text);
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use m3_embedding::Embedder;
 use m3_mcp::arguments::SchemaError;
@@ -203,12 +203,13 @@ impl Signals {
     }
 }
 
-/// The longest that a command may take to end after the first signal, and after the second one.
-const LAST_WAIT: Duration = Duration::from_secs(5);
-const SHORT_WAIT: Duration = Duration::from_millis(500);
-
 /// How often a thread looks whether a signal has arrived.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// The most looks until a command has ended after the first signal (2 s), and after the second one (half a second). On a
+/// busy machine a look takes longer, as does the end.
+const LOOKS: u32 = 40;
+const LAST_LOOKS: u32 = 10;
 
 /// Ends the process some time after a signal, whatever its threads are doing: a computation, or a pipe that nobody reads.
 /// The guards of servers end these.
@@ -221,11 +222,11 @@ fn end_by_force(arrived: &AtomicBool) {
         // If this fails, the longer time is waited.
         let _ = signal_hook::flag::register(kind.as_raw_value(), Arc::clone(&again));
     }
-    let last = Instant::now() + LAST_WAIT;
-    while Instant::now() < last && !again.load(Ordering::SeqCst) {
+    let mut left = LOOKS;
+    while left > 0 {
         std::thread::sleep(LOOK);
+        left = if again.load(Ordering::SeqCst) { left.min(LAST_LOOKS) } else { left } - 1;
     }
-    std::thread::sleep(SHORT_WAIT);
     signal_hook::low_level::exit(code::INTERRUPTED.into());
 }
 
