@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire};
+use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -136,6 +137,58 @@ fn commands_that_wait_for_a_tool_end_at_a_signal() {
     ] {
         let is_asked = |stage: &Stage| !arguments.starts_with("run") || !stage.model.requests().is_empty();
         end_at_signals(arguments, stage, |stage| !processes(&stage.marker).is_empty() && is_asked(stage));
+    }
+}
+
+/// A server whose tool's schema takes seconds to check against calls with very many names.
+fn costly_checks() -> Stage {
+    let stage = Stage::new();
+    let names: serde_json::Map<String, Value> =
+        (0..300_000).map(|name| (format!("n{name:07}"), json!("x"))).collect();
+    let patterns: serde_json::Map<String, Value> =
+        (0..3).map(|number| (format!("^[ab]*c{number}$"), json!({"type": "string"}))).collect();
+    let schema = json!({"type": "object", "patternProperties": patterns});
+    let tool = json!({"name": "t", "description": "d", "inputSchema": schema});
+    stage.folder.json("tools.json", &json!({"s": {"tools": [tool]}}));
+    // The other server says by its process that servers are started.
+    let other = json!({"command": stub(), "args": ["default", "--marker", stage.marker]});
+    let servers = json!({"mcpServers": {"stub": other}, "simulated": {"catalog": "tools.json"}});
+    stage.folder.json("servers.json", &servers);
+    let mut costly = call("s/t", Value::Object(names));
+    costly["result"] = json!("a result");
+    let mut calls = vec![costly; 2];
+    calls.push(call("stub/echo", json!({})));
+    stage.folder.json("predictions.json", &json!([trajectory("a", &[&calls])]));
+    stage
+}
+
+/// The checks would end by themselves, with another code.
+#[test]
+fn commands_that_check_for_long_end_at_a_signal() {
+    for arguments in [
+        "record predictions.json --servers servers.json -o recorded.json",
+        "outcomes predictions.json --servers servers.json",
+    ] {
+        end_at_signals(arguments, costly_checks, |stage| !processes(&stage.marker).is_empty());
+    }
+}
+
+#[test]
+fn commands_whose_output_nobody_reads_end_at_signals() {
+    // Many times what a pipe holds.
+    let bytes = 1 << 20;
+    for signals in [&[Signal::INT][..], &[Signal::TERM], &[Signal::INT, Signal::INT]] {
+        let stage = Stage::new();
+        let arguments = format!("call servers.json stub/large {{\"bytes\":{bytes}}}");
+        let running = stage.start(&arguments);
+        let output = running.0.as_ref().unwrap().stdout.as_ref().unwrap();
+        wait_for(&arguments, || ioctl_fionread(output).unwrap() > 0);
+        for signal in signals {
+            running.signal(*signal);
+        }
+        let (is_interrupted, said) = running.ended(&arguments);
+        assert!(is_interrupted, "{arguments}: {said}");
+        wait_until_gone(&stage.marker);
     }
 }
 

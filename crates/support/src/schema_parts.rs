@@ -4,10 +4,12 @@
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
+use crate::pointer::segments;
+
 /// The most parts of a schema that are taken to apply to one value.
 pub const MOST_PARTS: usize = 64;
 
-/// The most definitions among which an anchor is looked for.
+/// The most definitions among which one is looked for: each value of each call may ask for it again.
 const MOST_DEFINITIONS: usize = 1000;
 
 /// A JSON value in any representation.
@@ -20,8 +22,6 @@ pub trait SchemaNode: Sized {
     fn items(&self) -> &[Self];
     /// The text of a string.
     fn text(&self) -> Option<&str>;
-    /// The value at a JSON pointer.
-    fn at(&self, pointer: &str) -> Option<&Self>;
 }
 
 impl SchemaNode for Value {
@@ -40,18 +40,20 @@ impl SchemaNode for Value {
     fn text(&self) -> Option<&str> {
         self.as_str()
     }
-
-    fn at(&self, pointer: &str) -> Option<&Self> {
-        self.pointer(pointer)
-    }
 }
 
-/// The target of a reference within a schema: `#`, `#/pointer`, or the anchor of a definition. Nothing is fetched.
+/// The target of a reference within a schema: `#`, `#/pointer`, or the anchor of a definition. Nothing is fetched. An anchor
+/// behind 1,000 definitions is not found, nor anything in an object that has more members.
 #[must_use]
 pub fn referenced<'a, N: SchemaNode>(root: &'a N, reference: &str) -> Option<&'a N> {
     let fragment = reference.strip_prefix('#')?;
     if fragment.is_empty() || fragment.starts_with('/') {
-        return root.at(&percent_decode_str(fragment).decode_utf8_lossy());
+        let pointer = percent_decode_str(fragment).decode_utf8_lossy();
+        return segments(&pointer).try_fold(root, |node, segment| {
+            let is_small = node.members().nth(MOST_DEFINITIONS).is_none();
+            let item = || node.items().get(segment.parse::<usize>().ok()?);
+            node.member(&segment).filter(|_| is_small).or_else(item)
+        });
     }
     let definitions = ["$defs", "definitions"].into_iter().filter_map(|key| root.member(key));
     definitions.flat_map(N::members).take(MOST_DEFINITIONS).find(|schema| {
@@ -92,12 +94,30 @@ mod tests {
         let schema = json!({
             "$defs": {"a b": {"type": "string"}, "named": {"$anchor": "n", "$ref": "#/$defs/a%20b"}},
             "properties": {"x": {"$ref": "#n"}, "y": {"$ref": "#/none"}, "z": {"$ref": "https://example.com/z"}},
+            "allOf": [{"type": "array"}, {"$ref": "#/allOf/0"}],
         });
         let property = |name: &str| resolved(&schema, &schema["properties"][name]).clone();
         assert_eq!(property("x"), json!({"type": "string"}));
         assert_eq!(property("y"), json!({"$ref": "#/none"}));
         assert_eq!(property("z"), json!({"$ref": "https://example.com/z"}));
         assert_eq!(referenced(&schema, "#"), Some(&schema));
+        assert_eq!(referenced(&schema, "#/allOf/0"), Some(&json!({"type": "array"})));
+    }
+
+    #[test]
+    fn nothing_is_looked_for_among_very_many_definitions() {
+        let schema = |count: usize| {
+            let definition =
+                |number: usize| (format!("d{number:04}"), json!({"$anchor": format!("a{number:04}")}));
+            json!({"$defs": (0..count).map(definition).collect::<Map<String, Value>>()})
+        };
+        let (few, many) = (schema(MOST_DEFINITIONS), schema(MOST_DEFINITIONS + 1));
+        for reference in ["#/$defs/d0999", "#a0999"] {
+            assert_eq!(referenced(&few, reference), Some(&json!({"$anchor": "a0999"})), "{reference}");
+        }
+        for reference in ["#/$defs/d1000", "#a1000"] {
+            assert_eq!(referenced(&many, reference), None, "{reference}");
+        }
     }
 
     #[test]

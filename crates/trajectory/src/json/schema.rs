@@ -21,8 +21,4 @@ impl SchemaNode for Json {
     fn text(&self) -> Option<&str> {
         self.as_str()
     }
-
-    fn at(&self, pointer: &str) -> Option<&Self> {
-        self.pointer(pointer)
-    }
 }
