@@ -60,7 +60,7 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 --fail-under or --fail-if-worse was not met, 2 bad usage or input, \
 3 finished with failures recorded (of tasks, of servers, of a tool), 4 something needed is not available (the encoder, \
-a model, a server, disk space), 130 interrupted.
+a model, a server, disk space), 130 interrupted (143 by TERM where nothing has to be closed).
 
 Start with: m3 score trajectories/predictions.json trajectories/references.json";
 

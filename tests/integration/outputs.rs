@@ -6,7 +6,7 @@ use std::process::Command as Plain;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, m3_bare, run, text};
+use crate::support::{Folder, encoder, m3_bare, run, text};
 
 /// Commands that need no encoder, each without the name of its output.
 const COMMANDS: [&str; 10] = [
@@ -22,19 +22,43 @@ const COMMANDS: [&str; 10] = [
     "agree \"$DIR/first.json\" \"$DIR/second.json\" --format json --out",
 ];
 
+/// Commands that need the encoder.
+const ENCODING_COMMANDS: [&str; 6] = [
+    "score trajectories/predictions.json trajectories/references.json --format json --out",
+    "audit trajectories/predictions.json trajectories/references.json --format json --out",
+    "audit trajectories/predictions.json trajectories/references.json --html",
+    "compare-traces trajectories/predictions.json trajectories/predictions.json --format json --out",
+    "fidelity tests/integration/fidelity/held-out.json --format json --out",
+    "calibrate \"$DIR/labels.json\" --resamples 100 --format json --out",
+];
+
 /// The exit code of a script, and what it says.
 fn shell(folder: &Folder, script: &str) -> (Option<i32>, String) {
     let m3 = assert_cmd::cargo::cargo_bin("m3");
     let mut command = Plain::new("sh");
     command.args(["-c", script]).current_dir(crate::support::root()).env("M3", m3).env("DIR", folder.path());
     command.env("M3_CACHE_DIR", folder.path().join("cache"));
+    if let Some(assets) = encoder() {
+        command.env("M3_ENCODER_DIR", &assets.encoder_dir).env("ORT_DYLIB_PATH", &assets.runtime_library);
+    }
     let output = command.output().unwrap();
     (output.status.code(), text(&output.stdout) + &text(&output.stderr))
 }
 
 #[test]
 fn every_kind_of_output_is_written_into() {
-    for command in COMMANDS {
+    every_kind_is_written_into(&COMMANDS);
+}
+
+#[test]
+fn every_kind_of_output_of_commands_that_embed_is_written_into() {
+    if encoder().is_some() {
+        every_kind_is_written_into(&ENCODING_COMMANDS);
+    }
+}
+
+fn every_kind_is_written_into(commands: &[&str]) {
+    for command in commands {
         let folder = Folder::new();
         let function = json!({"name": "scan", "arguments": "{}"});
         folder.json(
@@ -43,6 +67,7 @@ fn every_kind_of_output_is_written_into() {
             {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]},
             {"role": "tool", "tool_call_id": "1", "content": "ok"}]}),
         );
+        crate::calibrate::labels(&folder);
         crate::agree::result(&folder, "first.json", [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 0.0)]);
         crate::agree::result(&folder, "second.json", [(1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (0.0, 0.0)]);
         let (code, said) = shell(&folder, &format!("\"$M3\" -q {command} \"$DIR/file\""));
@@ -96,6 +121,10 @@ fn without_times(written: &str) -> Vec<Value> {
         }
     }
     let whole = serde_json::from_str(written).map(|value| vec![value]);
+    // A page says when it was made.
+    if written.starts_with("<!DOCTYPE html>") {
+        return vec![json!({"is_whole": written.ends_with("</html>\n")})];
+    }
     let lines = || written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut values: Vec<Value> = whole.unwrap_or_else(|_| lines());
     values.iter_mut().for_each(cut);
@@ -104,6 +133,34 @@ fn without_times(written: &str) -> Vec<Value> {
         "{written}"
     );
     values
+}
+
+/// A picture has an ending that says what it is, which a pipe and a link may have too.
+#[test]
+fn a_picture_is_written_into_pipes_and_links() {
+    let folder = Folder::new();
+    crate::agree::result(&folder, "first.json", [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 0.0)]);
+    crate::agree::result(&folder, "second.json", [(1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (0.0, 0.0)]);
+    let agree = "\"$M3\" -q agree \"$DIR/first.json\" \"$DIR/second.json\" --format json";
+    let drawn = |script: &str| shell(&folder, script);
+    assert_eq!(drawn(&format!("{agree} --picture \"$DIR/file.svg\" > /dev/null")).0, Some(0));
+    let picture = std::fs::read_to_string(folder.path().join("file.svg")).unwrap();
+    assert!(picture.starts_with("<svg"), "{picture}");
+    symlink("linked", folder.path().join("link.svg")).unwrap();
+    assert_eq!(drawn(&format!("{agree} --picture \"$DIR/link.svg\" > /dev/null")).0, Some(0));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(folder.path().join("link.svg").is_symlink() && read("linked") == picture);
+    let script = format!(
+        "mkfifo \"$DIR/fifo.svg\"; cat \"$DIR/fifo.svg\" > \"$DIR/piped\" & {agree} --picture \"$DIR/fifo.svg\" > /dev/null; \
+         code=$?; wait; exit $code"
+    );
+    assert_eq!((drawn(&script).0, read("piped")), (Some(0), picture));
+    // Nothing is written if one of two files cannot be, or if both are the same.
+    for (out, picture) in [("first-out.json", "none/picture.svg"), ("same.svg", "same.svg")] {
+        let script = format!("{agree} --out \"$DIR/{out}\" --picture \"$DIR/{picture}\"");
+        let (code, said) = drawn(&script);
+        assert!(matches!(code, Some(2 | 4)) && !folder.path().join(out).exists(), "{code:?} {said}");
+    }
 }
 
 /// Where other files are put beside an output, it has to be a plain one.

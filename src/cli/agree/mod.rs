@@ -2,15 +2,15 @@
 
 mod labels;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use m3_report::Picture;
 use m3_report::agree::{AgreeReport, LabelsReport, agree_picture, agree_sheets, read_scored};
-use m3_support::files::write_atomically;
 
 use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::refuse_equal;
+use crate::cli::common::output::{Output, commit_all, refuse_equal};
 use crate::cli::common::printer::Printer;
 use crate::cli::common::results::{NamedFile, TablesArgs, number_names, png_of};
 
@@ -80,6 +80,8 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
         labels::add_labels(&mut models, file, &mut labels, printer)?;
     }
     let mut output = args.tables.form.open(&inputs, printer)?;
+    let kept: Vec<&Path> = inputs.iter().copied().chain(args.tables.form.out.as_deref()).collect();
+    let picture = args.picture.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()?;
     let report = AgreeReport::new(&models, &args.metric, labels, &args.tables.draws())
         .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
     if models.len() < 3 {
@@ -94,12 +96,17 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
     };
     let sheets = || agree_sheets(&report);
     args.tables.form.write_with_pictures(&report, sheets, pictures, &mut output, printer)?;
-    output.commit()?;
-    args.picture.as_deref().map_or(Ok(()), |path| draw(&agree_picture(&report), path))
+    let picture = match (args.picture.as_deref(), picture) {
+        (Some(path), Some(picture)) => Some(drawn(&agree_picture(&report), path, picture)?),
+        _ => None,
+    };
+    commit_all([output].into_iter().chain(picture))
 }
 
-fn draw(svg: &str, path: &Path) -> Result<(), Failure> {
+/// Draws a picture in the form that the ending of its path names.
+fn drawn(svg: &str, path: &Path, mut picture: Output) -> Result<Output, Failure> {
     let is_png = path.extension().is_some_and(|ending| ending == "png");
     let bytes = if is_png { png_of(svg)? } else { svg.as_bytes().to_vec() };
-    write_atomically(path, &bytes).map_err(|cause| Failure::output(&format!("`{}`", path.display()), &cause))
+    picture.write_all(&bytes).map_err(|cause| Failure::written(&cause))?;
+    Ok(picture)
 }

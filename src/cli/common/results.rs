@@ -90,7 +90,7 @@ pub(in crate::cli) struct FormArgs {
     format: Option<FormatArg>,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]
     width: WidthArgs,
 }

@@ -18,7 +18,7 @@ fn pair(id: &str, reference: &str, predicted: &str, labels: &[&str]) -> Value {
 }
 
 /// Pairs with an obvious similarity: the same, nearly the same, something else.
-fn labels(folder: &Folder) -> PathBuf {
+pub(crate) fn labels(folder: &Folder) -> PathBuf {
     let same = [
         "American eel",
         "Eiffel Tower height",
