@@ -11,6 +11,7 @@ use m3_mcp::arguments::{ArgumentSchema, SchemaError, properties, required};
 use m3_mcp::{ServerTools, Tool, ToolCatalog};
 use m3_outcomes::{CallChecker, KnownTools};
 use m3_score::{Metric, ScoreOptions, Scorer};
+use m3_suites::{ChosenSuite, SUITES, Trial, Variant};
 use m3_support::schema_parts::{MOST_PARTS, parts, referenced};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::parse;
@@ -146,6 +147,21 @@ fn call(arguments: &Value) -> Call {
     Call { tool: "s/f".to_owned(), arguments, result: None, extra: Vec::new() }
 }
 
+/// Other benchmarks check arguments by the schema in their own ways.
+fn check_suites(catalog: &Catalog, all: &[Trajectory]) {
+    for suite in SUITES {
+        for variant in [Variant::Paper, Variant::Published] {
+            let mut scorer = ChosenSuite { suite, variant }.open(Some(catalog));
+            in_time(suite.name, || {
+                for (prediction, reference) in all.iter().zip(all.iter().rev()) {
+                    let _ = scorer.trial(&Trial::new(reference, Some(prediction), 1));
+                }
+                let _ = scorer.finish();
+            });
+        }
+    }
+}
+
 /// The schema helps to compare calls, and a call is as right as can be beside itself.
 fn check_scored(schema: &Value, arguments: &[Value]) {
     let catalog = json!({"s": {"tools": [{"name": "f", "inputSchema": schema}]}});
@@ -157,6 +173,7 @@ fn check_scored(schema: &Value, arguments: &[Value]) {
         ..Trajectory::default()
     };
     let all: Vec<Trajectory> = arguments.iter().map(trajectory).collect();
+    check_suites(&catalog, &all);
     let pairs = all.iter().zip(&all).chain(all.iter().zip(all.iter().skip(1)));
     let pairs = pairs.map(|(prediction, reference)| (Some(prediction), reference));
     let scores = in_time("calls are scored", || Scorer::new(options, &mut embedder()).score_pairs(pairs));

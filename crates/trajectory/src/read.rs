@@ -295,16 +295,13 @@ impl<'a, 'b> Reader<'a, 'b> {
 
     /// Makes a call of no tool from what a model wrote in the place of a call.
     fn call_of_no_tool(&mut self, value: Json, pointer: &str) -> Call {
-        let is_recorded = std::mem::replace(&mut self.is_recorded, true);
-        let call = match value {
+        match value {
             Json::Object(members) => self.call(NO_NAME.to_owned(), members, pointer),
             other => {
                 let extra = vec![("malformed".to_owned(), other)];
                 Call { tool: NO_NAME.to_owned(), arguments: None, result: None, extra }
             }
-        };
-        self.is_recorded = is_recorded;
-        call
+        }
     }
 
     fn call(&mut self, tool: String, mut members: Members, pointer: &str) -> Call {

@@ -331,6 +331,20 @@ fn patterns_take_linear_time_and_little_memory() {
     }
 }
 
+/// Every name may be matched with every expression, each of which is small.
+#[test]
+fn names_count_for_all_expressions_together() {
+    let schema = |count: usize| {
+        let pattern = |at: usize| (format!("^[ab]*c{at}$"), json!({"type": "string"}));
+        json!({"patternProperties": (0..count).map(pattern).collect::<Map<_, _>>()})
+    };
+    let names: Map<String, Value> = (0..20_000).map(|at| (format!("n{at:06}"), json!("x"))).collect();
+    let names = Value::Object(names);
+    assert_eq!(fits(&schema(2), &names), Some(true));
+    let reason = refusal(&schema(450), &names);
+    assert!(reason.contains("too large for texts of this length"), "{reason}");
+}
+
 #[test]
 fn what_is_only_large_is_checked() {
     let choices: Vec<String> = (0..10_000).map(|at| format!("choice {at}")).collect();

@@ -62,6 +62,27 @@ fn success_rests_on_calls_of_which_something_is_recorded() {
     assert_eq!(published[1].get("execution_success"), Some(0.0));
 }
 
+/// A schema that would take gigabytes to prepare says nothing of its calls, and a name is right all the same.
+#[test]
+fn calls_that_cannot_be_checked_are_in_no_rate_of_schemas() {
+    let patterns: Vec<String> = (0..490).map(|at| format!("\"^[a-z]{{20000}}{at}$\": {{}}")).collect();
+    let tool = |name: &str, schema: &str| format!(r#"{{"name": "{name}", "inputSchema": {schema}}}"#);
+    let unknown = tool("y", &format!("{{\"patternProperties\": {{{}}}}}", patterns.join(",")));
+    let known = tool("x", r#"{"required": ["q"]}"#);
+    let text = format!(r#"{{"a": {{"tools": [{known}]}}, "b": {{"tools": [{unknown}]}}}}"#);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    let catalog = m3_trajectory::catalog::Catalog::open(file.path()).unwrap();
+    let rates = |calls: Vec<Call>| {
+        let run = trajectory(calls, &members());
+        let mut scorer = (SUITE.open)(&crate::Setting { variant: Variant::Paper, catalog: Some(&catalog) });
+        let values = scorer.trial(&Trial::new(&run, Some(&run), 1));
+        ["name_validity", "schema_compliance"].map(|name| values.get(name))
+    };
+    assert_eq!(rates(vec![call("b/y", None)]), [Some(1.0), None]);
+    assert_eq!(rates(vec![call("a/x", None), call("b/y", None)]), [Some(1.0), Some(0.0)]);
+}
+
 #[test]
 fn runs_that_ended_in_an_error_weigh_nothing_or_are_left_out() {
     let right = trajectory(vec![done("a/x", true)], &members());
