@@ -119,7 +119,7 @@ fn notes(tally: &CallCounts) -> Vec<String> {
     let mut notes = Vec::new();
     if tally.not_executed > 0 {
         notes.push(format!(
-            "no reason was seen against {} of {} calls, which were not executed: they count as neither success nor failure \
+            "{} of {} calls show no mistake and were not executed: they count as neither success nor failure \
              (--servers replays them)",
             tally.not_executed, tally.calls
         ));

@@ -124,7 +124,7 @@ fn every_kind_of_call_has_its_outcome() {
     let all = &report["aggregate"];
     let counts = json!({"illegal_format": 9, "unknown_tool": 2, "invalid_arguments": 2, "resource_not_found": 1,
         "success": 1});
-    // Of the 18 calls three fit their schema and were not executed.
+    // Of the 18 calls three show no mistake and were not executed.
     assert_eq!((&all["outcomes"], &all["judged"], &all["not_executed"]), (&counts, &json!(15), &json!(3)));
     assert_eq!(report["by_tool"]["wiki/random"]["not_executed"], 2);
     // Names: 12 of 18 calls name a tool of the catalog (4 name no tool, 2 an unknown one). Of those 12, five are
