@@ -12,7 +12,7 @@ use crate::fields::{Fields, members, plain};
 use crate::trace::TracedCall;
 
 /// Members in which objects with names and arguments are no calls of the trace.
-const OTHER: &[&str] =
+pub(crate) const OTHER: &[&str] =
     &["artifact", "functions", "metadata", "observation", "rewardinfo", "tooldefinitions", "tools"];
 
 /// The deepest member in which names are looked for.

@@ -9,7 +9,7 @@ use crate::fields::{Fields, id};
 use crate::sink::{At, ReadError, Sink};
 
 /// Members of a message with the id of its conversation.
-const CONVERSATIONS: [&str; 8] = [
+pub(crate) const CONVERSATIONS: [&str; 8] = [
     "conversation_id",
     "conversationId",
     "session_id",

@@ -97,11 +97,16 @@ pub struct RecognizedFile<'s> {
 /// [`ReadError::Source`] if it cannot be read.
 pub fn recognize(source: &Source) -> Result<Option<RecognizedFile<'_>>, ReadError> {
     let head = Head::read(source)?;
-    if let Some(format) = FORMATS.iter().find(|format| (format.recognizes)(&head)) {
+    // A known format within an envelope is better than what can be told by signs alone.
+    let (signs, known): (Vec<&Format>, Vec<_>) = FORMATS.iter().partition(|it| it.name == formats::SIGNS);
+    let find = |formats: &[&'static Format]| formats.iter().copied().find(|it| (it.recognizes)(&head));
+    if let Some(format) = find(&known) {
         return Ok(Some(RecognizedFile { format, source, head, envelope: None }));
     }
-    let within = Envelope::find(&head, &FORMATS.iter().collect::<Vec<_>>());
-    Ok(within.map(|(envelope, format)| RecognizedFile { format, source, head, envelope: Some(envelope) }))
+    if let Some((envelope, format)) = Envelope::find(&head, &known) {
+        return Ok(Some(RecognizedFile { format, source, head, envelope: Some(envelope) }));
+    }
+    Ok(find(&signs).map(|format| RecognizedFile { format, source, head, envelope: None }))
 }
 
 /// Treats a file as one of these formats: the first that recognizes it, else the first of the list; `None` without
@@ -170,7 +175,9 @@ pub const TRACES: &[FileFormat] = &[FileFormat {
 /// Whether a file is a trace of another program, or a folder that may hold some, and does not hold m3's own trajectories.
 fn is_trace(start: &Start<'_>) -> bool {
     start.source.is_folder()
-        || !head::is_own(start.bytes) && recognize(start.source).is_ok_and(|format| format.is_some())
+        || !head::is_own(start.bytes)
+            && recognize(start.source)
+                .is_ok_and(|file| file.is_some_and(|file| file.format.name != formats::SIGNS))
 }
 
 /// Writes the trajectories of a file, or of all files in a folder, with their ids.

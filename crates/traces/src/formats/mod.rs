@@ -22,6 +22,7 @@ mod mcptoolbenchpp;
 mod openhands;
 mod promptfoo;
 mod responses;
+mod signs;
 mod smolagents;
 mod spans;
 mod streamed_calls;
@@ -31,6 +32,7 @@ mod vercel;
 
 pub(crate) use dialects::TEXTS;
 pub(crate) use expected::NAME as EXPECTED_CALLS;
+pub(crate) use signs::NAME as SIGNS;
 
 use crate::head::Head;
 use crate::input::{Input, ReadError, Sink};
@@ -108,4 +110,5 @@ pub const FORMATS: &[Format] = &[
     dialects::MESSAGES,
     // Messages are better than the text that was rendered from them.
     training::RENDERED,
+    signs::FORMAT,
 ];

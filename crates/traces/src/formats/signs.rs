@@ -1,0 +1,270 @@
+//! Calls in JSON of no other format: what can only be a call or a result, by its members and types, in the order of the
+//! file. Logs tell of a call several times, so only calls with ids are read, and each once.
+
+use m3_trajectory::json::Json;
+
+use super::Format;
+use crate::call_shapes::{CallShape, call, objects, outcome, part_type, shape_of_member, shape_of_type};
+use crate::call_signs::{OTHER, is_written_call};
+use crate::content::Content;
+use crate::conversation::{Answer, Conversation};
+use crate::conversation_rows::CONVERSATIONS;
+use crate::fields::{Fields, id, members, plain, role};
+use crate::head::is_report;
+use crate::input::{At, Input, ReadError, Sink};
+use crate::trace::TracedCall;
+
+/// Its name.
+pub(crate) const NAME: &str = "signs";
+
+/// The format that is tried after all others.
+pub(super) const FORMAT: Format = Format {
+    name: NAME,
+    title: "JSON of any other program: what can only be calls and results, in the order of the file",
+    recognizes: |head| {
+        head.is_json() && !head.records().any(is_report) && head.records().any(|record| read_record(record).1)
+    },
+    read,
+};
+
+/// What is said of every such file.
+const UNSURE: &str = "the format is not known: calls with a name and an id were read, each once; look whether they, their \
+    steps, the question and the answer are right";
+
+/// What is said of calls that are written with their results.
+const ALONE: &str =
+    "a call with its result is a step of its own: whether others were made at once is not known";
+
+/// Members with the question, and with the answer, the surest first.
+const QUESTIONS: [&str; 7] = ["question", "query", "prompt", "user_input", "input_content", "task", "input"];
+const ANSWERS: [&str; 7] =
+    ["final_answer", "final_output", "answer", "output", "response", "content", "text"];
+
+/// The deepest member that is looked into.
+const DEEPEST: usize = 64;
+
+/// A conversation in the records of a file, and whether it has calls.
+#[derive(Default)]
+struct Reading {
+    it: Conversation,
+    has_calls: bool,
+    /// The text of the model that is not followed by a call.
+    last_text: Option<String>,
+}
+
+/// Reads a file: records with a question and calls of their own are trajectories, else all records are one.
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    sink.warn(None, UNSURE);
+    let mut records = Vec::new();
+    input.values(sink, |_, record| {
+        match record.value {
+            Json::Array(items) => records.extend(items.into_iter().map(|item| (record.line, item))),
+            value => records.push((record.line, value)),
+        }
+        Ok(())
+    })?;
+    let is_whole = |(_, record): &(Option<u64>, Json)| {
+        let (it, has_calls) = read_record(record);
+        has_calls && it.has_question()
+    };
+    if records.len() > 1 && records.iter().all(is_whole) {
+        return (0..).zip(&records).try_for_each(|(index, (line, record))| {
+            let mut it = read_record(record).0;
+            it.id = At { index: Some(index), line: *line }.id(record.id("id"));
+            sink.trace(*line, it.finish())
+        });
+    }
+    // What names no conversation belongs to that of the record before.
+    let mut conversations: Vec<(Option<String>, Vec<&Json>)> = Vec::new();
+    for (_, record) in &records {
+        let name = record.first(&CONVERSATIONS).and_then(id).filter(|_| records.len() > 1);
+        let known = conversations.iter().position(|(known, _)| *known == name || name.is_none());
+        let place = known.unwrap_or(conversations.len());
+        if place == conversations.len() {
+            conversations.push((name, Vec::new()));
+        }
+        conversations[place].1.push(record);
+    }
+    conversations.into_iter().try_for_each(|(name, records)| {
+        let mut all = Reading::default();
+        for record in &records {
+            all.add(record, "", 0);
+        }
+        let mut it = all.finish(records.last().copied());
+        it.id = name;
+        sink.trace(None, it.finish())
+    })
+}
+
+fn read_record(record: &Json) -> (Conversation, bool) {
+    let mut reading = Reading::default();
+    reading.add(record, "", 0);
+    let has_calls = reading.has_calls;
+    (reading.finish(Some(record)), has_calls)
+}
+
+impl Reading {
+    fn add(&mut self, value: &Json, holder: &str, depth: usize) {
+        if depth > DEEPEST {
+            return;
+        }
+        match value {
+            // `["user", "text"]`.
+            Json::Array(items) => match &items[..] {
+                [Json::String(role), Json::String(text)] => self.message(role, text),
+                _ => items.iter().for_each(|item| self.add(item, holder, depth + 1)),
+            },
+            Json::Object(_) => self.object(value, holder, depth),
+            _ => {}
+        }
+    }
+
+    fn object(&mut self, value: &Json, holder: &str, depth: usize) {
+        let shape = part_type(value).and_then(shape_of_type).or_else(|| shape_of_member(holder));
+        let is_result = shape == Some(CallShape::Outcome) || role(value) == Some("tool");
+        let read =
+            if is_result { None } else { call(value).filter(|_| shape.is_some() || is_written_call(value)) };
+        if let Some(read) = read {
+            return self.call(read);
+        }
+        let result = outcome(value);
+        if is_result && result.id.is_some() && result.result.is_some() {
+            if result.id.as_ref().is_some_and(|id| self.it.has_call(id) && !self.it.has_result(id)) {
+                self.it.result(result);
+            }
+            return;
+        }
+        let role = role(value).or_else(|| part_type(value)).unwrap_or_default().to_owned();
+        for text in ["content", "text"].iter().filter_map(|key| value.text(key)) {
+            self.message(&role, text);
+        }
+        for (key, inner) in members(value).iter().filter(|(key, _)| !OTHER.contains(&&*plain(key))) {
+            match inner {
+                Json::String(_) if shape_of_member(key).is_some() => {
+                    objects(inner).iter().for_each(|inner| self.add(inner, key, depth + 1));
+                }
+                // The parts of a message are texts of its author.
+                Json::Array(parts) if !role.is_empty() && matches!(&**key, "content" | "parts") => {
+                    for part in parts {
+                        match part.text("text").filter(|_| members(part).len() <= 3) {
+                            Some(text) => self.message(&role, text),
+                            None => self.add(part, key, depth + 1),
+                        }
+                    }
+                }
+                inner => self.add(inner, key, depth + 1),
+            }
+        }
+    }
+
+    /// Adds a call once; a later report of it may know more.
+    fn call(&mut self, call: TracedCall) {
+        let Some(id) = call.id.clone() else { return };
+        self.has_calls = true;
+        if !self.it.has_call(&id) {
+            self.last_text = None;
+            let is_alone = call.result.is_some();
+            if is_alone {
+                self.it.note(ALONE);
+                self.it.end_reply();
+            }
+            self.it.reply(None);
+            self.it.call(call);
+            if is_alone {
+                self.it.end_reply();
+            }
+            return;
+        }
+        if let Some(result) = call.result.clone().filter(|_| !self.it.has_result(&id)) {
+            self.it.result(crate::outcome::Outcome {
+                id: Some(id.clone()),
+                result: Some(result),
+                is_error: call.is_error,
+                ..Default::default()
+            });
+        }
+        // A stream tells the beginning of the arguments first.
+        let is_more = |known: &TracedCall| {
+            matches!(&known.arguments, None | Some(Json::String(_)))
+                || known.arguments.as_ref().is_some_and(|known| members(known).is_empty())
+        };
+        let known = self.it.calls_mut().find(|known| known.id.as_deref() == Some(&id));
+        if let Some(known) = known.filter(|known| is_more(known)) {
+            known.arguments = call.arguments.or(known.arguments.take());
+        }
+    }
+
+    fn message(&mut self, role: &str, text: &str) {
+        match role {
+            "user" | "human" => {
+                self.last_text = None;
+                self.it.user(Content::of_text(text));
+            }
+            "assistant" | "ai" | "model" | "agent" if !text.is_empty() => {
+                self.last_text = Some(text.to_owned())
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(mut self, last: Option<&Json>) -> Conversation {
+        let text =
+            |record: &Json, keys: &[&str]| record.first(keys).and_then(Json::as_str).map(str::to_owned);
+        if let Some(question) =
+            last.and_then(|last| text(last, &QUESTIONS)).filter(|_| !self.it.has_question())
+        {
+            self.it.user(Content::of_text(&question));
+        }
+        let stated = last.and_then(|last| text(last, &ANSWERS));
+        self.it.answer = Answer::Stated(self.last_text.or(stated));
+        self.it
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, shown};
+
+    #[test]
+    fn a_log_tells_of_a_call_several_times() {
+        let lines = [
+            r#"{"event": "run", "state": {"messages": [["user", "Q?"]]}}"#,
+            r#"{"event": "piece", "chunk": {"tool_calls": [{"name": "a", "args": {}, "id": "1", "type": "tool_call"}]}}"#,
+            r#"{"event": "end", "out": {"tool_calls": [{"name": "a", "args": {"x": 1}, "id": "1"}, {"name": "b", "args": {}, "id": "2"}]}}"#,
+            r#"{"event": "tool", "out": {"type": "tool_result", "tool_call_id": "1", "content": "r"}}"#,
+            r#"{"event": "tool", "out": {"type": "tool_result", "tool_call_id": "2", "content": "s"}}"#,
+            r#"{"event": "tool", "out": {"type": "tool_result", "tool_call_id": "2", "content": "s"}}"#,
+            r#"{"event": "end", "out": {"type": "assistant", "content": "A."}}"#,
+        ];
+        let (format, kept) = read_text("log.jsonl", &lines.join("\n")).unwrap();
+        let trace = &kept.traces[0];
+        assert_eq!((format, trace.final_reply.as_deref(), trace.steps.len()), ("signs", Some("A."), 1));
+        assert_eq!(shown(trace), [r#"a({"x":1})=r b({})=s"#]);
+        assert_eq!(kept.warnings.len(), 1, "{:?}", kept.warnings);
+    }
+
+    #[test]
+    fn records_of_several_conversations_are_several_trajectories() {
+        let record = |conversation: &str, id: &str| {
+            format!(
+                r#"{{"thread_id": "{conversation}", "made": {{"tool_name": "a", "args": {{}}, "tool_call_id": "{id}", "result": "r"}}}}"#
+            )
+        };
+        let lines = [record("x", "1"), record("y", "2"), record("x", "3")];
+        let (_, kept) = read_text("log.jsonl", &lines.join("\n")).unwrap();
+        let ids: Vec<_> = kept.traces.iter().map(|trace| (trace.id.as_deref(), trace.steps.len())).collect();
+        assert_eq!(ids, [(Some("x"), 2), (Some("y"), 1)]);
+    }
+
+    /// Objects without ids may be anything that is called somehow.
+    #[test]
+    fn what_has_no_ids_is_no_call() {
+        for text in [
+            r#"{"jobs": [{"name": "build", "args": {"x": 1}}]}"#,
+            r#"{"tools": [{"name": "a", "arguments": {}, "id": "1"}]}"#,
+            r#"{"schema": "m3.score/1", "calls": [{"name": "a", "arguments": {}, "id": "1"}]}"#,
+        ] {
+            assert!(read_text("some.json", text).is_err(), "{text}");
+        }
+    }
+}
