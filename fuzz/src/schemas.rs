@@ -140,6 +140,8 @@ fn check_offered(schema: &Map<String, Value>, arguments: &[Value]) {
     }
     let offered = in_time("a tool is offered", || OfferedTools::new(catalog));
     assert!(offered.hash().starts_with("sha256:"));
+    let definitions = in_time("a tool is defined for providers", || offered.definitions());
+    assert_eq!(definitions.map(|all| all.len()).ok(), Some(1));
 }
 
 fn call(arguments: &Value) -> Call {

@@ -1,6 +1,7 @@
 //! The command `m3 view`: shows runs, scores and references in a browser.
 
 use std::ffi::OsString;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -17,6 +18,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::Common;
 use crate::cli::common::failure::{Failure, TEMPORARY, code};
+use crate::cli::common::hosting::{Signals, interrupted, runtime};
 use crate::cli::common::input;
 use crate::cli::common::printer::{Printer, Unit};
 use crate::cli::common::served_page::serve_page;
@@ -94,19 +96,7 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
     let folder_of_scores = folder_of_scores.map_err(|cause| Failure::output(TEMPORARY, &cause))?;
     let scorer = scorer(folder_of_scores.path(), args, common);
     if let Some(folder) = &args.bundle {
-        if !args.no_score {
-            library.score(&scorer);
-        }
-        let mut bar = printer.bar(Unit::Files);
-        let mut progress = |done, all| bar.set("writing", done as u64, all as u64);
-        let written = write_bundle(library, folder, &mut progress);
-        drop(bar);
-        let written = written.map_err(|error| match &error {
-            BundleError::NotEmpty(_) => Failure::new(code::INPUT, error.to_string()),
-            BundleError::Io(path, cause) => Failure::output(&format!("`{}`", path.display()), cause),
-        })?;
-        printer.note(&format!("{} in `{}`", counted(written, "file"), folder.display()));
-        return Ok(());
+        return bundle(library, (!args.no_score).then_some(scorer), folder, printer);
     }
     if !args.no_score {
         let library = Arc::clone(&library);
@@ -121,6 +111,49 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
     let desk = ViewDesk::new(library, true);
     let told = "private address; Ctrl-C stops the server";
     serve_page(desk, (args.port, !args.no_open, told), printer)
+}
+
+/// Writes the pages into a folder. After a signal, the folders that are not complete are removed.
+fn bundle(
+    library: Arc<Library>,
+    scorer: Option<Scorer>,
+    folder: &Path,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let runtime = runtime()?;
+    let signals = Signals::listen(&runtime);
+    if let Some(scorer) = scorer {
+        let library = Arc::clone(&library);
+        let scoring = runtime.spawn_blocking(move || library.score(&scorer));
+        let scored = runtime.block_on(async {
+            tokio::select! { scored = scoring => Some(scored), () = signals.first.cancelled() => None }
+        });
+        if let Some(Err(error)) = scored
+            && error.is_panic()
+        {
+            resume_unwind(error.into_panic());
+        }
+    }
+    let mut bar = printer.bar(Unit::Files);
+    let mut progress = |done: usize, all: usize| {
+        bar.set("writing", done as u64, all as u64);
+        !signals.first.is_cancelled()
+    };
+    let written = if signals.first.is_cancelled() {
+        Err(BundleError::Stopped)
+    } else {
+        write_bundle(library, folder, &mut progress)
+    };
+    drop(bar);
+    // What is left of the scoring is not waited for.
+    runtime.shutdown_background();
+    let written = written.map_err(|error| match &error {
+        BundleError::NotEmpty(_) => Failure::new(code::INPUT, error.to_string()),
+        BundleError::Io(path, cause) => Failure::output(&format!("`{}`", path.display()), cause),
+        BundleError::Stopped => interrupted(),
+    })?;
+    printer.note(&format!("{} in `{}`", counted(written, "file"), folder.display()));
+    Ok(())
 }
 
 /// Raises the limit of open files as far as the system allows: each file that is shown is kept open. If the limit stays

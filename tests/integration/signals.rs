@@ -162,7 +162,7 @@ fn costly_checks() -> Stage {
     stage
 }
 
-/// The checks would end by themselves, with another code.
+/// A check takes seconds, and is left behind or waited for: the command ends as interrupted, and its servers with it.
 #[test]
 fn commands_that_check_for_long_end_at_a_signal() {
     for arguments in [
@@ -185,6 +185,8 @@ fn commands_whose_output_nobody_reads_end_at_signals() {
         wait_for(&arguments, || ioctl_fionread(output).unwrap() > 0);
         for signal in signals {
             running.signal(*signal);
+            // Two of a kind at once would be one.
+            std::thread::sleep(Duration::from_millis(100));
         }
         let (is_interrupted, said) = running.ended(&arguments);
         assert!(is_interrupted, "{arguments}: {said}");
@@ -305,5 +307,31 @@ fn commands_that_compute_for_long_end_at_a_signal() {
         running.signal(Signal::INT);
         let (is_interrupted, said) = running.ended(arguments);
         assert!(is_interrupted, "{arguments}: {said}");
+    }
+}
+
+#[test]
+fn a_bundle_that_is_interrupted_leaves_nothing_behind() {
+    let Some(assets) = encoder() else { return };
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let folder = Folder::new();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("runs")).unwrap();
+        std::fs::create_dir_all(at("temporary")).unwrap();
+        near_equal(&folder, "runs/predictions.json", 1);
+        near_equal(&folder, "runs/references.json", 0);
+        let mut command = m3_process(&at("cache"), assets);
+        command.args(["view", "runs", "--bundle", "site"]).current_dir(folder.path());
+        command.env("TMPDIR", at("temporary")).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let running = Running(Some(command.spawn().unwrap()));
+        let is_empty = |name: &str| at(name).read_dir().unwrap().next().is_none();
+        // A folder for scores is there, and a score is being made.
+        wait_for("scoring", || !is_empty("temporary") && at("cache/embeddings.sqlite").exists());
+        running.signal(signal);
+        let (is_interrupted, said) = running.ended("view --bundle");
+        assert!(is_interrupted, "{said}");
+        assert!(is_empty("temporary") && !at("site").exists(), "{said}");
+        let names = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(!names.into_iter().any(|name| name.to_string_lossy().starts_with(".m3-view-")), "{said}");
     }
 }

@@ -90,7 +90,7 @@ impl OfferedTools {
     ///
     /// # Errors
     /// [`NameCollision`].
-    pub(super) fn definitions(&self) -> Result<ToolDefinitions, &NameCollision> {
+    pub fn definitions(&self) -> Result<ToolDefinitions, &NameCollision> {
         let names = self.names()?;
         let definition = |(name, tool)| {
             let (description, schema) = schemas::native(tool);

@@ -1,5 +1,7 @@
 //! The texts that models get: the templates in `prompts/`, filled in.
 
+use std::collections::HashSet;
+
 use askama::Template;
 use m3_mcp::arguments::{properties, required};
 use m3_mcp::results::readable;
@@ -223,9 +225,10 @@ pub(super) fn schema(tool: &Tool) -> Map<String, Value> {
 
 /// `name (type, required): description` for each argument.
 fn arguments_in_words(schema: &Map<String, Value>) -> Vec<String> {
+    let all_required: HashSet<&str> = required(schema).collect();
     let argument = |(name, property): (&String, &Value)| {
         let mut facts = vec![kind(property)];
-        if required(schema).any(|one| one == name) {
+        if all_required.contains(name.as_str()) {
             facts.push("required".to_owned());
         }
         let description = property.get("description").and_then(Value::as_str).unwrap_or_default();

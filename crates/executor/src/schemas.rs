@@ -1,11 +1,14 @@
 //! Tools as the provider's own tool calling takes them: schemas in the shape that all wires accept, and no more tools
 //! than a provider takes.
 
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
 use m3_llm::ModelName;
 use m3_mcp::Tool;
 use m3_mcp::arguments::{properties, required};
 use m3_mcp::results::readable;
-use m3_support::schema_parts::resolved;
+use m3_support::schema_parts::{MOST_PARTS, resolved};
 use serde_json::{Map, Value, json};
 
 use super::Mode;
@@ -66,127 +69,137 @@ pub(super) fn native(tool: &Tool) -> (String, Map<String, Value>) {
     (description, folded)
 }
 
-/// One alternative of a schema, or a part of it.
+/// Arguments by name, each with its different forms.
 #[derive(Default)]
-struct Branch {
-    properties: Map<String, Value>,
-    required: Vec<String>,
+struct Properties<'s> {
+    all: Vec<(&'s str, Vec<Cow<'s, Value>>)>,
+    places: HashMap<&'s str, usize>,
 }
 
-/// A schema without combinations at its root, and a note on them for the description.
-fn folded(mut schema: Map<String, Value>) -> (Map<String, Value>, Option<String>) {
-    let whole = Value::Object(schema.clone());
-    let mut all = Branch::new(&schema);
-    let (mut is_changed, mut told) = (false, Vec::new());
-    if schema.remove("$ref").is_some() {
-        is_changed = true;
-        all.join(branch(&whole, &whole));
-    }
-    if let Some(parts) = schema.remove("allOf") {
-        is_changed = true;
-        for part in parts.as_array().into_iter().flatten() {
-            all.join(branch(&whole, part));
+impl<'s> Properties<'s> {
+    /// Adds a form of an argument that it does not have yet.
+    fn add(&mut self, name: &'s str, form: Cow<'s, Value>) {
+        let place = *self.places.entry(name).or_insert_with(|| {
+            self.all.push((name, Vec::new()));
+            self.all.len() - 1
+        });
+        let forms = &mut self.all[place].1;
+        if forms.len() < MOST_FORMS && !forms.contains(&form) {
+            forms.push(form);
         }
     }
-    for key in ["anyOf", "oneOf"] {
-        let Some(alternatives) = schema.remove(key) else { continue };
-        is_changed = true;
-        let branches: Vec<Branch> =
-            alternatives.as_array().into_iter().flatten().map(|part| branch(&whole, part)).collect();
-        told.extend(combinations(&branches));
-        all.join(either(branches));
+
+    /// Each argument with its only form, or with all of them under this keyword.
+    fn joined(self, keyword: &str) -> impl Iterator<Item = (&'s str, Cow<'s, Value>)> {
+        self.all.into_iter().map(move |(name, mut forms)| {
+            let form = match forms.len() {
+                1 => forms.swap_remove(0),
+                // There may be more of them.
+                MOST_FORMS => Cow::Owned(json!({})),
+                _ => Cow::Owned(json!({ keyword: forms })),
+            };
+            (name, form)
+        })
     }
+}
+
+/// What all parts of a schema demand together.
+#[derive(Default)]
+struct Demands<'s> {
+    properties: Properties<'s>,
+    required: Vec<&'s str>,
+    is_required: HashSet<&'s str>,
+}
+
+impl<'s> Demands<'s> {
+    fn add(&mut self, part: &'s Value) {
+        let Some(part) = part.as_object() else { return };
+        let forms = properties(part).into_iter().flatten();
+        forms.for_each(|(name, form)| self.properties.add(name, Cow::Borrowed(form)));
+        required(part).for_each(|name| self.require(name));
+    }
+
+    /// Adds alternatives: what all of them require, and every argument that any of them allows.
+    fn add_alternatives(&mut self, alternatives: &[&'s Value]) {
+        let all = || alternatives.iter().filter_map(|part| part.as_object());
+        let mut forms = Properties::default();
+        for (name, form) in all().filter_map(properties).flatten() {
+            forms.add(name, Cow::Borrowed(form));
+        }
+        forms.joined("anyOf").for_each(|(name, form)| self.properties.add(name, form));
+        let mut common: Option<Vec<&str>> = None;
+        for alternative in alternatives {
+            let own: HashSet<&str> = alternative.as_object().into_iter().flat_map(required).collect();
+            let first = || alternative.as_object().into_iter().flat_map(required).collect();
+            let before = common.unwrap_or_else(first);
+            common = Some(before.into_iter().filter(|name| own.contains(name)).collect());
+        }
+        common.into_iter().flatten().for_each(|name| self.require(name));
+    }
+
+    fn require(&mut self, name: &'s str) {
+        if self.is_required.insert(name) {
+            self.required.push(name);
+        }
+    }
+}
+
+/// A schema without combinations at its root, and a note on them for the description. One that combines more than
+/// [`MOST_PARTS`] schemas becomes one that accepts any object.
+fn folded(mut schema: Map<String, Value>) -> (Map<String, Value>, Option<String>) {
+    let whole = Value::Object(schema.clone());
+    let parts = |key: &str| whole.get(key).map(|parts| parts.as_array().map_or(&[][..], Vec::as_slice));
+    if COMBINATIONS.iter().filter_map(|key| parts(key)).any(|parts| parts.len() > MOST_PARTS) {
+        return (Map::new(), Some(LIMITED.to_owned()));
+    }
+    let is_changed = schema.contains_key("$ref") || COMBINATIONS.iter().any(|key| schema.contains_key(*key));
     let is_limited = schema.remove("not").is_some() | schema.remove("enum").is_some();
     if !is_changed {
-        let note = is_limited.then(|| LIMITED.to_owned());
-        return (schema, note);
+        return (schema, is_limited.then(|| LIMITED.to_owned()));
     }
+    // References within the schema are followed; combinations within a part are not.
+    let mut all = Demands::default();
+    all.add(&whole);
+    all.add(resolved(&whole, &whole));
+    for part in parts("allOf").into_iter().flatten() {
+        all.add(resolved(&whole, part));
+    }
+    let mut told = Vec::new();
+    for alternatives in ["anyOf", "oneOf"].iter().filter_map(|key| parts(key)) {
+        let alternatives: Vec<&Value> = alternatives.iter().map(|part| resolved(&whole, part)).collect();
+        told.extend(combinations(&alternatives));
+        all.add_alternatives(&alternatives);
+    }
+    ["$ref"].iter().chain(&COMBINATIONS).for_each(|key| drop(schema.remove(*key)));
     if !all.required.is_empty() {
         schema.insert("required".to_owned(), json!(all.required));
     }
-    schema.insert("properties".to_owned(), Value::Object(all.properties));
+    let properties = all.properties.joined("allOf").map(|(name, form)| (name.to_owned(), form.into_owned()));
+    schema.insert("properties".to_owned(), Value::Object(properties.collect()));
     let note = if told.is_empty() { LIMITED.to_owned() } else { told.join("\n") };
     (schema, Some(note))
 }
 
+/// The keywords that combine schemas.
+const COMBINATIONS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+
 const LIMITED: &str = "Not all combinations of arguments are accepted.";
 
-impl Branch {
-    fn new(schema: &Map<String, Value>) -> Self {
-        Self {
-            properties: properties(schema).cloned().unwrap_or_default(),
-            required: required(schema).map(str::to_owned).collect(),
-        }
-    }
-
-    /// Adds what another branch requires and allows; arguments must then satisfy both.
-    fn join(&mut self, other: Self) {
-        for (name, property) in other.properties {
-            match self.properties.get_mut(&name) {
-                Some(before) if *before != property => {
-                    *before = json!({ "allOf": [before.take(), property] });
-                }
-                Some(_) => {}
-                None => {
-                    self.properties.insert(name, property);
-                }
-            }
-        }
-        for name in other.required {
-            if !self.required.contains(&name) {
-                self.required.push(name);
-            }
-        }
-    }
-}
-
-/// Merges alternatives: the result requires what all of them require, and allows every argument that any of them
-/// allows.
-fn either(branches: Vec<Branch>) -> Branch {
-    let mut seen: Map<String, Value> = Map::new();
-    let mut required: Option<Vec<String>> = None;
-    for branch in branches {
-        for (name, property) in branch.properties {
-            let forms = seen.entry(name).or_insert_with(|| json!([]));
-            let open = forms.as_array_mut().filter(|forms| forms.len() < MOST_FORMS);
-            if let Some(forms) = open.filter(|forms| !forms.contains(&property)) {
-                forms.push(property);
-            }
-        }
-        required = Some(match required {
-            None => branch.required,
-            Some(before) => before.into_iter().filter(|name| branch.required.contains(name)).collect(),
-        });
-    }
-    let alone = |forms: Value| match forms.as_array().map(Vec::as_slice) {
-        Some([form]) => form.clone(),
-        // The forms have reached the limit, so there may be more of them.
-        Some(forms) if forms.len() >= MOST_FORMS => json!({}),
-        _ => json!({ "anyOf": forms }),
-    };
-    let properties = seen.into_iter().map(|(name, forms)| (name, alone(forms))).collect();
-    Branch { properties, required: required.unwrap_or_default() }
-}
-
 /// The arguments that each alternative requires, in words, if that is short and distinguishes the alternatives.
-fn combinations(branches: &[Branch]) -> Option<String> {
-    let is_told = branches.len() <= MOST_TOLD && branches.iter().all(|branch| !branch.required.is_empty());
-    let is_different = branches.iter().any(|branch| branch.required != branches[0].required);
-    let names = |branch: &Branch| {
-        let quoted: Vec<String> = branch.required.iter().map(|name| format!("`{name}`")).collect();
+fn combinations(alternatives: &[&Value]) -> Option<String> {
+    let of = |part: &&Value| part.as_object().into_iter().flat_map(required).map(str::to_owned).collect();
+    let all: Vec<Vec<String>> = alternatives.iter().take(MOST_TOLD + 1).map(of).collect();
+    let is_told = all.len() <= MOST_TOLD && all.iter().all(|names| !names.is_empty());
+    let is_different = all.iter().any(|names| *names != all[0]);
+    let names = |names: &Vec<String>| {
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         quoted.join(" and ")
     };
-    let all: Vec<String> = branches.iter().map(names).collect();
     (is_told && is_different).then(|| {
+        let all: Vec<String> = all.iter().map(names).collect();
         let sentence = format!("It takes one of these combinations of arguments: {}.", all.join("; "));
         readable(&sentence).into_owned()
     })
-}
-
-/// The arguments that an alternative or a part allows and requires. References within the schema are followed;
-/// combinations within it are not.
-fn branch(whole: &Value, part: &Value) -> Branch {
-    resolved(whole, part).as_object().map(Branch::new).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -265,6 +278,23 @@ mod tests {
             let (_, folded) = shaped(&json!({"$ref": pointer}));
             assert_eq!(folded, json!({"type": "object", "properties": {}}), "{pointer}");
         }
+    }
+
+    /// Each part was one level deeper, and alternatives were copied before they were folded.
+    #[test]
+    fn very_many_parts_are_not_folded() {
+        let bare = json!({"type": "object", "properties": {}});
+        let parts = |count: usize| vec![json!({"properties": {"a": {"m": 0}}}); count];
+        for key in COMBINATIONS {
+            let schema = json!({"properties": {"b": {}}, key: parts(1500)});
+            assert_eq!(shaped(&schema), (format!("Finds it.\n{LIMITED}"), bare.clone()), "{key}");
+        }
+        let different: Vec<Value> = (0..60).map(|at| json!({"properties": {"a": {"m": at}}})).collect();
+        let (_, folded) = shaped(&json!({"allOf": different}));
+        assert_eq!(folded["properties"]["a"]["allOf"].as_array().map(Vec::len), Some(60));
+        let names: Vec<String> = (0..60_000).map(|at| format!("n{at}")).collect();
+        let (_, folded) = shaped(&json!({"allOf": [{"required": names}, {"required": names}]}));
+        assert_eq!(folded["required"], json!(names));
     }
 
     #[test]

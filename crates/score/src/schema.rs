@@ -1,6 +1,6 @@
 //! Reads from the JSON Schema of a tool's arguments what their comparison needs.
 
-use m3_support::schema_parts::parts;
+use m3_support::schema_parts::{SchemaNode as _, parts};
 use m3_support::text::head;
 use m3_trajectory::json::{Json, Keys};
 
@@ -27,7 +27,7 @@ impl<'a> Schema<'a> {
 
     /// The schema of the member `key`.
     pub(super) fn property(self, key: &str) -> Option<Schema<'a>> {
-        let node = self.variants().into_iter().find_map(|variant| variant.get("properties")?.get(key))?;
+        let node = self.variants().into_iter().find_map(|variant| variant.get("properties")?.member(key))?;
         Some(Schema { root: self.root, node })
     }
 

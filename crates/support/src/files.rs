@@ -59,7 +59,18 @@ pub fn is_of_place(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         AlreadyExists | IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem
-    )
+    ) || is_loop(error)
+}
+
+/// Whether links lead round in a circle.
+#[cfg(unix)]
+fn is_loop(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_loop(_: &io::Error) -> bool {
+    false
 }
 
 /// Whether a file is a device such as `/dev/zero`, whose content may never end, but not a terminal.
@@ -229,9 +240,7 @@ impl AtomicFile {
     pub fn finish(&mut self) -> io::Result<()> {
         match &mut self.target {
             Target::Beside { file, .. } => file.file().sync_all(),
-            Target::Over { file, path } => {
-                reserve(&File::options().write(true).open(path)?, file.metadata()?.len())
-            }
+            Target::Over { file, path } => reserved(path, file),
             Target::Direct(file) => file.flush(),
         }
     }
@@ -244,14 +253,32 @@ impl AtomicFile {
     pub fn commit(mut self) -> io::Result<()> {
         self.finish()?;
         match self.target {
-            Target::Beside { file, path } => {
+            Target::Beside { mut file, path } => {
                 keep_permissions(&path, file.file())?;
-                file.persist(&path)
+                match file.persist(&path) {
+                    Err(cause) if is_bound_to_place(&cause) => {
+                        let content = file.file().try_clone()?;
+                        reserved(&path, &content).and_then(|()| write_over(content, &path)).map_err(|_| cause)
+                    }
+                    done => done,
+                }
             }
             Target::Over { file, path } => write_over(file, &path),
             Target::Direct(_) => Ok(()),
         }
     }
+}
+
+/// Reserves room for `content` in the file that it is to be written over.
+fn reserved(path: &Path, content: &File) -> io::Result<()> {
+    reserve(&File::options().write(true).open(path)?, content.metadata()?.len())
+}
+
+/// Whether a file cannot be replaced by another one, but perhaps written over: a mount of a container, a file of another
+/// user in a sticky folder.
+fn is_bound_to_place(error: &io::Error) -> bool {
+    use io::ErrorKind::{CrossesDevices, ResourceBusy};
+    is_forbidden(error) || matches!(error.kind(), CrossesDevices | ResourceBusy)
 }
 
 /// Writes all of `content` over a file, once there is room for it.

@@ -19,7 +19,7 @@ const TRIES: usize = 100;
 pub fn unnamed() -> io::Result<File> {
     let folder = std::env::temp_dir();
     #[cfg(target_os = "linux")]
-    if let Some(opened) = without_name(&folder, 0o600) {
+    if let Some(opened) = without_name(&folder, 0o600, false) {
         return opened;
     }
     let (file, path) = create(&folder, 0o600)?;
@@ -27,12 +27,13 @@ pub fn unnamed() -> io::Result<File> {
     Ok(file)
 }
 
-/// A file that has no name; `None` where the file system has no such files.
+/// A file that has no name, and may get one; `None` where the file system has no such files.
 #[cfg(target_os = "linux")]
-fn without_name(folder: &Path, mode: u32) -> Option<io::Result<File>> {
+fn without_name(folder: &Path, mode: u32, may_get_one: bool) -> Option<io::Result<File>> {
     use rustix::fs::{Mode, OFlags, open};
     use rustix::io::Errno;
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let unlinked = if may_get_one { OFlags::empty() } else { OFlags::EXCL };
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | unlinked;
     match open(folder, flags, Mode::from_raw_mode(mode)) {
         Ok(descriptor) => Some(Ok(descriptor.into())),
         // The errors of systems without such files.
@@ -45,8 +46,8 @@ fn without_name(folder: &Path, mode: u32) -> Option<io::Result<File>> {
 #[derive(Debug)]
 pub(crate) struct UnfinishedFile {
     file: File,
-    /// The random name that the file has until then. Where the file system allows it the file has none, so that nothing
-    /// is left behind even if the process is killed.
+    /// The random name that the file has until then. Where the file system allows it the file has none, so that a process
+    /// that is killed leaves nothing behind.
     path: Option<PathBuf>,
 }
 
@@ -56,10 +57,10 @@ impl UnfinishedFile {
         // The system removes the permissions that the user's mask forbids.
         const MODE: u32 = 0o666;
         #[cfg(target_os = "linux")]
-        if let Some(opened) =
-            without_name(folder, MODE).filter(|opened| opened.as_ref().is_ok_and(has_descriptor_path))
+        if let Some(Ok(file)) = without_name(folder, MODE, true)
+            && has_descriptor_path(&file)
         {
-            return Ok(Self { file: opened?, path: None });
+            return Ok(Self { file, path: None });
         }
         let (file, path) = create(folder, MODE)?;
         Ok(Self { file, path: Some(path) })
@@ -69,26 +70,55 @@ impl UnfinishedFile {
         &self.file
     }
 
-    /// Gives the file this name; another file with the name is replaced.
-    pub(crate) fn persist(mut self, path: &Path) -> io::Result<()> {
+    /// Gives the file this name; another file with the name is replaced. If this fails, the file is as it was.
+    pub(crate) fn persist(&mut self, path: &Path) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         if self.path.is_none() {
-            // A link replaces nothing, so the file first gets another name, for a moment.
-            let name = |taken: &Path| link(&self.file, taken);
-            self.path = Some(at_random_name(folder_of(path), name)?.1);
+            match link(&self.file, path) {
+                Ok(()) => return Ok(()),
+                // A link replaces nothing, so the file first gets another name, for a moment.
+                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
+                    let name = |taken: &Path| link(&self.file, taken);
+                    self.path = Some(at_random_name(folder_of(path), name)?.1);
+                }
+                Err(_) => self.copy_beside(path)?,
+            }
         }
-        // `drop` then finds nothing to remove.
-        self.path.as_ref().map_or(Ok(()), |name| std::fs::rename(name, path))
+        if let Some(name) = &self.path {
+            std::fs::rename(name, path)?;
+            self.path = None;
+        }
+        Ok(())
+    }
+
+    /// Continues with a copy that has a name, because the file can get none: some systems forbid it.
+    #[cfg(target_os = "linux")]
+    fn copy_beside(&mut self, path: &Path) -> io::Result<()> {
+        use std::io::Seek as _;
+        let (file, name) = create(folder_of(path), 0o600)?;
+        let mut copy = Self { file, path: Some(name) };
+        self.file.rewind()?;
+        io::copy(&mut self.file, &mut copy.file)?;
+        copy.file.set_permissions(self.file.metadata()?.permissions())?;
+        copy.file.sync_all()?;
+        std::mem::swap(self, &mut copy);
+        Ok(())
     }
 
     /// Gives the file this name; fails if something else has it.
     pub(crate) fn persist_new(self, path: &Path) -> io::Result<()> {
-        let Some(name) = &self.path else {
-            #[cfg(target_os = "linux")]
-            return link(&self.file, path);
-            #[cfg(not(target_os = "linux"))]
-            return Err(io::ErrorKind::Unsupported.into());
-        };
+        #[cfg(target_os = "linux")]
+        let mut file = self;
+        #[cfg(not(target_os = "linux"))]
+        let file = self;
+        #[cfg(target_os = "linux")]
+        if file.path.is_none() {
+            match link(&file.file, path) {
+                Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => file.copy_beside(path)?,
+                done => return done,
+            }
+        }
+        let Some(name) = &file.path else { return Err(io::ErrorKind::Unsupported.into()) };
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -192,11 +222,29 @@ mod tests {
         gets_a_name(&|folder| UnfinishedFile::new_in(folder).unwrap());
     }
 
+    /// Where a file without a name can get none, a copy takes its place.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_process_that_is_killed_leaves_no_file_behind() {
+    fn a_file_that_can_get_no_name_is_copied() {
         let folder = tempfile::tempdir().unwrap();
-        if without_name(folder.path(), 0o666).is_none() {
+        let path = folder.path().join("a");
+        let mut file = UnfinishedFile::new_in(folder.path()).unwrap();
+        file.file().write_all(b"whole").unwrap();
+        let mode = file.file().metadata().unwrap().permissions();
+        file.copy_beside(&path).unwrap();
+        file.persist(&path).unwrap();
+        drop(file);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions(), mode);
+        assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+    fn a_file_has_no_name_before_it_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        if without_name(folder.path(), 0o666, true).is_none() {
             eprintln!("skipped: this file system has no files without names");
             return;
         }
@@ -216,6 +264,7 @@ mod tests {
         };
         written("one").persist(&path).unwrap();
         written("two").persist(&path).unwrap();
+        assert_eq!(names(folder.path()), ["a"]);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
         let taken = written("three").persist_new(&path).unwrap_err();
         assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);

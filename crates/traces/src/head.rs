@@ -48,7 +48,7 @@ const LINES: usize = 10;
 const MOST: u64 = 16 << 20;
 
 /// The most values that are looked at, of all lists and objects: each takes many times the memory of its bytes.
-const VALUES: usize = 1_000_000;
+const VALUES: usize = 4_000_000;
 
 /// The most items of a list that are looked at: each format may look at all of them.
 const ITEMS: usize = 10_000;
@@ -326,8 +326,8 @@ fn first_values(start: &[u8]) -> Vec<Json> {
             begin = if depth == 0 { place } else { begin };
             depth += 1;
         }
-        b']' | b'}' => {
-            depth = depth.saturating_sub(1);
+        b']' | b'}' if depth > 0 => {
+            depth -= 1;
             let text = start.get(begin..=place).filter(|_| depth == 0);
             values.extend(text.and_then(|text| parse(text).ok()).map(|(value, _)| value));
         }

@@ -2,7 +2,7 @@
 //! server shows of one run, with the facts that only an audit knows.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -274,7 +274,8 @@ impl<W: Write> AuditPage<W> {
         let set = SetDocument::new(summary, overview, intervals);
         embed(&mut writer, "run/0.json", &run(&of).with_audit(set, &costs))?;
         let names = pictures.names.into_inner();
-        let pictures: HashMap<String, Arc<str>> =
+        // In an order of their own, so that the same page is written again.
+        let pictures: BTreeMap<String, Arc<str>> =
             names.into_iter().map(|(address, name)| (name, address)).collect();
         embed(&mut writer, "pictures.json", &pictures)?;
         writer.write_all(page_alone(TITLE).1.as_bytes())?;

@@ -23,6 +23,8 @@ pub enum BundleError {
     NotEmpty(PathBuf),
     /// The system's reason, with the path.
     Io(PathBuf, io::Error),
+    /// The caller does not want it any more.
+    Stopped,
 }
 
 impl std::fmt::Display for BundleError {
@@ -32,21 +34,25 @@ impl std::fmt::Display for BundleError {
                 write!(formatter, "`{}` is not empty\nhint: name a new folder", path.display())
             }
             Self::Io(path, cause) => write!(formatter, "failed to write `{}`: {cause}", path.display()),
+            Self::Stopped => formatter.write_str("stopped"),
         }
     }
 }
 
 impl std::error::Error for BundleError {}
 
+/// Receives the number of files that are written, and of all. Returns whether to go on.
+type Progress<'p> = dyn FnMut(usize, usize) -> bool + 'p;
+
 /// Writes all pages of a library into a new folder, whole or not at all; `progress` gets the number of files that are
-/// written, and of all. Returns the number of files.
+/// written, and of all, and returns whether to go on. Returns the number of files.
 ///
 /// # Errors
 /// [`BundleError`].
 pub fn write_bundle(
     library: Arc<Library>,
     folder: &Path,
-    progress: &mut dyn FnMut(usize, usize),
+    progress: &mut Progress<'_>,
 ) -> Result<usize, BundleError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -95,11 +101,8 @@ fn remove_unfinished(above: &Path) {
     }
 }
 
-fn write_into(
-    desk: &ViewDesk,
-    root: &Path,
-    progress: &mut dyn FnMut(usize, usize),
-) -> Result<usize, BundleError> {
+fn write_into(desk: &ViewDesk, root: &Path, progress: &mut Progress<'_>) -> Result<usize, BundleError> {
+    let mut go_on = |done, all| if progress(done, all) { Ok(()) } else { Err(BundleError::Stopped) };
     let write = |path: &str, content: &[u8]| {
         let path = root.join(path);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, content));
@@ -126,7 +129,7 @@ fn write_into(
     }
     let mut done = 0;
     for path in &paths {
-        progress(done, paths.len());
+        go_on(done, paths.len())?;
         if let Some(reply) = desk.document(path) {
             write(&format!("data/{path}"), &reply.body)?;
         }
@@ -137,7 +140,7 @@ fn write_into(
     let all = paths.len() + names.len();
     let mut written = paths.len() + 1;
     for name in names {
-        progress(done, all);
+        go_on(done, all)?;
         for kind in ["picture", "thumbnail"] {
             let path = format!("{kind}/{name}.jpg");
             if let Some(reply) = desk.document(&path).filter(|reply| reply.status == 200) {
@@ -147,7 +150,7 @@ fn write_into(
         }
         done += 1;
     }
-    progress(all, all);
+    go_on(all, all)?;
     Ok(written)
 }
 

@@ -158,13 +158,14 @@ impl Signals {
             let _ = signal_hook::flag::register(kind.as_raw_value(), Arc::clone(&arrived));
         }
         let mut heard: Vec<Signal> = heard.into_iter().map(|(signal, _)| signal).collect();
-        // Work that heeds no signal is not waited for, unless the process is another program's.
-        if Listener::current().is_none() {
-            let late = Arc::clone(&arrived);
-            let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || end_by_force(&late));
-        }
         let signals = Self { arrived, first: CancellationToken::new(), second: CancellationToken::new() };
         let (first, second) = (signals.first.clone(), signals.second.clone());
+        // Work that heeds no signal is not waited for, unless the process is another program's.
+        if Listener::current().is_none() {
+            let (arrived, tokens) = (Arc::clone(&signals.arrived), [first.clone(), second.clone()]);
+            let watch = move || end_by_force(&arrived, &tokens);
+            let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(watch);
+        }
         let arrived = Arc::clone(&signals.arrived);
         runtime.spawn(async move {
             next_signal(&mut heard).await;
@@ -204,19 +205,21 @@ impl Signals {
 }
 
 /// How often a thread looks whether a signal has arrived.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(20);
 
-/// The most looks until a command has ended after the first signal (2 s), and after the second one (half a second). On a
+/// The most looks until a command has ended after the first signal (nearly 2 s), and after the second one (0.3 s). On a
 /// busy machine a look takes longer, as does the end.
-const LOOKS: u32 = 40;
-const LAST_LOOKS: u32 = 10;
+const LOOKS: u32 = 97;
+const LAST_LOOKS: u32 = 15;
 
-/// Ends the process some time after a signal, whatever its threads are doing: a computation, or a pipe that nobody reads.
-/// The guards of servers end these.
-fn end_by_force(arrived: &AtomicBool) {
+/// Tells of signals although all other threads may be busy, and ends the process some time after, whatever they are doing:
+/// a computation, or a pipe that nobody reads. The guards of servers end these.
+fn end_by_force(arrived: &AtomicBool, [first, second]: &[CancellationToken; 2]) {
     while !arrived.load(Ordering::SeqCst) {
         std::thread::sleep(LOOK);
     }
+    end_servers_soon();
+    first.cancel();
     let again = Arc::<AtomicBool>::default();
     for kind in ending() {
         // If this fails, the longer time is waited.
@@ -225,7 +228,11 @@ fn end_by_force(arrived: &AtomicBool) {
     let mut left = LOOKS;
     while left > 0 {
         std::thread::sleep(LOOK);
-        left = if again.load(Ordering::SeqCst) { left.min(LAST_LOOKS) } else { left } - 1;
+        if again.load(Ordering::SeqCst) {
+            second.cancel();
+            left = left.min(LAST_LOOKS);
+        }
+        left -= 1;
     }
     signal_hook::low_level::exit(code::INTERRUPTED.into());
 }

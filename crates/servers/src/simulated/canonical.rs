@@ -5,7 +5,7 @@
 //! An optional argument that equals its schema's default counts as not given. Everything else counts: an explicit
 //! `null` that is not the default, the case and the spaces of text, the order of lists.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use m3_mcp::arguments::{properties, required};
 use m3_support::canonical::{canonical, write_object};
@@ -45,8 +45,9 @@ impl Defaults {
     /// The defaults in an input schema, except those of required arguments, because a call without a required argument
     /// is another call.
     pub(super) fn new(input_schema: &Map<String, Value>) -> Self {
+        let all_required: HashSet<&str> = required(input_schema).collect();
         let described = properties(input_schema).into_iter().flatten();
-        let optional = described.filter(|(name, _)| !required(input_schema).any(|one| one == *name));
+        let optional = described.filter(|(name, _)| !all_required.contains(name.as_str()));
         Self(
             optional
                 .filter_map(|(name, schema)| Some((name.clone(), canonical(schema.get("default")?))))

@@ -72,7 +72,7 @@ fn calls_that_cannot_be_checked_are_in_no_rate_of_schemas() {
     let text = format!(r#"{{"a": {{"tools": [{known}]}}, "b": {{"tools": [{unknown}]}}}}"#);
     let mut file = tempfile::NamedTempFile::new().unwrap();
     std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
-    let catalog = m3_trajectory::catalog::Catalog::open(file.path()).unwrap();
+    let catalog = Catalog::open(file.path()).unwrap();
     let rates = |calls: Vec<Call>| {
         let run = trajectory(calls, &members());
         let mut scorer = (SUITE.open)(&crate::Setting { variant: Variant::Paper, catalog: Some(&catalog) });

@@ -62,7 +62,12 @@ pub(super) struct Parts {
     place: String,
     /// Whether a reference may lead to something that gets no keyword that counts.
     refers_to_value: bool,
+    /// The bytes of places that were compared with references.
+    compared: usize,
 }
+
+/// The most bytes of places that are compared with references.
+const MOST_COMPARED: usize = 50_000_000;
 
 impl Parts {
     fn add_references(&mut self, schema: &Value) {
@@ -134,10 +139,10 @@ impl Parts {
                 }
             }
             _ if key == "const" || key == "enum" => {
-                self.refers_to_value |= !is_plain(value) && self.is_referred_to();
+                self.refers_to_value = self.refers_to_value || !is_plain(value) && self.is_referred_to();
             }
             Value::Bool(_) if !SINGLE_SCHEMAS.contains(&key) => {
-                self.refers_to_value |= self.is_referred_to();
+                self.refers_to_value = self.refers_to_value || self.is_referred_to();
             }
             _ if NAMED_OTHERS.contains(&key) => {}
             _ => self.add_step(value),
@@ -154,11 +159,18 @@ impl Parts {
     }
 
     /// Whether a reference may lead to the current part or into it. Every end of its place counts, because pointers
-    /// into a part with its own name begin at that part.
-    fn is_referred_to(&self) -> bool {
+    /// into a part with its own name begin at that part. True also if to look would take too much.
+    fn is_referred_to(&mut self) -> bool {
+        if self.pointers.is_empty() {
+            return false;
+        }
         let begins = self.place.match_indices('/').map(|(at, _)| &self.place[at..]);
         let mut ends = begins.filter(|end| end.len() <= LONGEST_REFERENCE);
         ends.any(|end| {
+            self.compared += end.len();
+            if self.compared > MOST_COMPARED {
+                return true;
+            }
             let within = format!("{end}/");
             let mut after = self.pointers.range(within.clone()..);
             self.pointers.contains(end) || after.next().is_some_and(|it| it.starts_with(&within))

@@ -141,7 +141,9 @@ impl Reading {
         for (key, inner) in members(value).iter().filter(|(key, _)| !OTHER.contains(&&*plain(key))) {
             match inner {
                 Json::String(_) if shape_of_member(key).is_some() => {
-                    objects(inner).iter().for_each(|inner| self.add(inner, key, depth + 1));
+                    for inner in objects(inner) {
+                        self.add(&inner, key, depth + 1);
+                    }
                 }
                 // The parts of a message are texts of its author.
                 Json::Array(parts) if !role.is_empty() && matches!(&**key, "content" | "parts") => {
@@ -201,7 +203,7 @@ impl Reading {
                 self.it.user(Content::of_text(text));
             }
             "assistant" | "ai" | "model" | "agent" if !text.is_empty() => {
-                self.last_text = Some(text.to_owned())
+                self.last_text = Some(text.to_owned());
             }
             _ => {}
         }

@@ -27,6 +27,13 @@ fn a_list_of_very_many_values_is_not_held_whole() {
     assert_eq!(head.values.iter().map(|value| value.items().len()).collect::<Vec<_>>(), [ITEMS]);
 }
 
+/// Each of them ended the same text once more.
+#[test]
+fn brackets_that_close_nothing_are_passed_over() {
+    let text = ["[\"", &"x".repeat(1 << 20), "\"]", &"]".repeat(1 << 20)].concat();
+    assert_eq!(Head::from_bytes(text.as_bytes(), false).values.len(), 1);
+}
+
 #[test]
 fn shapes() {
     let shape = |text: &str| Head::from_bytes(text.as_bytes(), true).shape;
