@@ -49,7 +49,9 @@ fn writes_elsewhere<'t>(trace: &'t str, own: &[&Path]) -> Vec<&'t str> {
             && !["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"].iter().any(|flag| line.contains(flag))
     };
     let is_own = |line: &str| {
-        let path = line.split('"').nth(1).unwrap_or_default();
+        // A file without a name is linked from its descriptor to its name.
+        let mut paths = line.split('"').skip(1).step_by(2);
+        let path = paths.find(|path| !path.starts_with("/proc/self/fd/")).unwrap_or_default();
         path == "/dev/null" || own.iter().any(|folder| Path::new(path).starts_with(folder))
     };
     // If another thread interrupts a call in the log, its end has no path: its beginning has it.

@@ -6,6 +6,7 @@ use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+pub use crate::temporary::folder_of;
 use crate::temporary::{UnfinishedFile, unnamed};
 
 /// Writes `content` to `path`. An existing file stays until the new content is complete and on disk.
@@ -145,12 +146,6 @@ pub fn real_path(link: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(failed)
-}
-
-/// The folder that a file is in.
-#[must_use]
-pub fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A file that appears under its name only when it is complete.

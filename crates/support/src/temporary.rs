@@ -5,11 +5,14 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
-#[cfg(target_os = "linux")]
-use crate::files::folder_of;
-
 /// The most names that are tried; if all are taken, something is wrong.
 const TRIES: usize = 100;
+
+/// The folder that a file is in.
+#[must_use]
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
 
 /// A new file in the folder for temporary files (`TMPDIR`), open for reading and writing. The file has no name, and is
 /// gone when it is closed, however the process ends.

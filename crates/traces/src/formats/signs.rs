@@ -1,6 +1,8 @@
 //! Calls in JSON of no other format: what can only be a call or a result, by its members and types, in the order of the
 //! file. Logs tell of a call several times, so only calls with ids are read, and each once.
 
+use std::collections::HashMap;
+
 use m3_trajectory::json::Json;
 
 use super::Format;
@@ -52,7 +54,17 @@ struct Reading {
     last_text: Option<String>,
 }
 
-/// Reads a file: records with a question and calls of their own are trajectories, else all records are one.
+/// The records of one trajectory.
+#[derive(Default)]
+struct Run<'r> {
+    /// What the records call their conversation, if they do.
+    name: Option<String>,
+    line: Option<u64>,
+    records: Vec<&'r Json>,
+}
+
+/// Reads a file. A record belongs to the run that has one of its calls or the name of its conversation; else it begins a
+/// run, if it has a question and calls; else it belongs to the run before.
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     sink.warn(None, UNSURE);
     let mut records = Vec::new();
@@ -63,37 +75,37 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         }
         Ok(())
     })?;
-    let is_whole = |(_, record): &(Option<u64>, Json)| {
-        let (it, has_calls) = read_record(record);
-        has_calls && it.has_question()
-    };
-    if records.len() > 1 && records.iter().all(is_whole) {
-        return (0..).zip(&records).try_for_each(|(index, (line, record))| {
-            let mut it = read_record(record).0;
-            it.id = At { index: Some(index), line: *line }.id(record.id("id"));
-            sink.trace(*line, it.finish())
-        });
-    }
-    // What names no conversation belongs to that of the record before.
-    let mut conversations: Vec<(Option<String>, Vec<&Json>)> = Vec::new();
-    for (_, record) in &records {
-        let name = record.first(&CONVERSATIONS).and_then(id).filter(|_| records.len() > 1);
-        let known = conversations.iter().position(|(known, _)| *known == name || name.is_none());
-        let place = known.unwrap_or(conversations.len());
-        if place == conversations.len() {
-            conversations.push((name, Vec::new()));
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    let (mut by_name, mut by_call) = (HashMap::new(), HashMap::new());
+    for (line, record) in &records {
+        let (mut it, has_calls) = read_record(record);
+        let name = record.first(&CONVERSATIONS).and_then(id);
+        let calls: Vec<String> = it.calls_mut().filter_map(|call| call.id.clone()).collect();
+        let begins = runs.is_empty() || name.is_some() || has_calls && it.has_question();
+        let known =
+            calls.iter().find_map(|id| by_call.get(id)).or_else(|| by_name.get(name.as_ref()?)).copied();
+        let place = known.unwrap_or(if begins { runs.len() } else { runs.len() - 1 });
+        if place == runs.len() {
+            runs.push(Run { name: name.clone(), line: *line, records: Vec::new() });
         }
-        conversations[place].1.push(record);
+        runs[place].records.push(record);
+        by_name.extend(name.map(|name| (name, place)));
+        by_call.extend(calls.into_iter().map(|id| (id, place)));
     }
-    conversations.into_iter().try_for_each(|(name, records)| {
+    let is_one = runs.len() == 1;
+    for (index, run) in (0..).zip(runs) {
         let mut all = Reading::default();
-        for record in &records {
-            all.add(record, "", 0);
+        run.records.iter().for_each(|record| all.add(record, "", 0));
+        // What stands before the first call of a log is no run of its own.
+        if !all.has_calls && !is_one {
+            continue;
         }
-        let mut it = all.finish(records.last().copied());
-        it.id = name;
-        sink.trace(None, it.finish())
-    })
+        let mut it = all.finish(run.records.last().copied());
+        let at = At { index: Some(index), line: run.line };
+        it.id = if is_one { run.name } else { at.id(run.name.or_else(|| run.records[0].id("id"))) };
+        sink.trace(run.line.filter(|_| !is_one), it.finish())?;
+    }
+    Ok(())
 }
 
 fn read_record(record: &Json) -> (Conversation, bool) {
@@ -256,6 +268,28 @@ mod tests {
         let (_, kept) = read_text("log.jsonl", &lines.join("\n")).unwrap();
         let ids: Vec<_> = kept.traces.iter().map(|trace| (trace.id.as_deref(), trace.steps.len())).collect();
         assert_eq!(ids, [(Some("x"), 2), (Some("y"), 1)]);
+    }
+
+    /// Each request to the model tells what came before.
+    #[test]
+    fn records_that_share_calls_are_of_one_run() {
+        let call = |id: &str| format!(r#"{{"tool_name": "a", "args": {{}}, "tool_call_id": "{id}"}}"#);
+        let record = |question: &str, ids: &[&str]| {
+            let calls: Vec<String> = ids.iter().map(|id| call(id)).collect();
+            format!(
+                r#"{{"asked": {{"role": "user", "content": "{question}"}}, "made": [{}]}}"#,
+                calls.join(",")
+            )
+        };
+        let lines = [
+            record("Q?", &["1"]),
+            record("Q?", &["1", "2"]),
+            record("R?", &["3"]),
+            record("R?", &["3", "4"]),
+        ];
+        let (_, kept) = read_text("log.jsonl", &lines.join("\n")).unwrap();
+        let counts: Vec<_> = kept.traces.iter().map(crate::trace::Trace::call_count).collect();
+        assert_eq!(counts, [2, 2]);
     }
 
     /// Objects without ids may be anything that is called somehow.

@@ -15,6 +15,9 @@ pub(super) struct Scanner<R> {
     noun: Noun,
 }
 
+/// The most elements that are not objects, and so no trajectories: each takes memory, and each would be an error.
+const MOST_OTHERS: usize = 10_000;
+
 /// Why a scan stopped: an error in the text ([`LayoutError`]) or in reading it.
 enum Stop {
     Text(LayoutError),
@@ -82,12 +85,22 @@ impl<R: BufRead> Scanner<R> {
         if self.expect_significant()? == closing {
             return self.advance();
         }
+        let mut others = 0_usize;
         loop {
             let start = self.offset;
             if layout.shape == Shape::Object {
                 self.skip_key()?;
             }
-            self.expect_significant()?;
+            let first = self.expect_significant()?;
+            if first != b'{' {
+                others += 1;
+                if others > MOST_OTHERS {
+                    let many = self.noun.many;
+                    return Err(self.stop(&format!(
+                        "more than {MOST_OTHERS} items before this one are not objects; is it a file of {many}?"
+                    )));
+                }
+            }
             let offset = self.offset;
             self.skip_value()?;
             let index = layout.elements.len() as u64;
@@ -268,6 +281,16 @@ mod tests {
             assert_eq!((shape, error, is_lines), (Shape::Object, None, false));
             assert_eq!(found, ["\"k\\n1\": {\"a\": [1]}", "\"k2\" : null"]);
         }
+    }
+
+    #[test]
+    fn a_list_of_very_many_numbers_is_not_read_to_its_end() {
+        let text = format!("[{}0]", "0,".repeat(2 * MOST_OTHERS));
+        let (_, found, error, _) = pieces(&text, 1 << 10);
+        assert_eq!(
+            (found.len(), error.map(|error| error.offset)),
+            (MOST_OTHERS, Some(1 + 2 * MOST_OTHERS as u64))
+        );
     }
 
     #[test]
