@@ -125,10 +125,10 @@ fn bundle(
     if let Some(scorer) = scorer {
         let library = Arc::clone(&library);
         let scoring = runtime.spawn_blocking(move || library.score(&scorer));
-        let scored = runtime.block_on(async {
-            tokio::select! { scored = scoring => Some(scored), () = signals.first.cancelled() => None }
+        let ended = runtime.block_on(async {
+            tokio::select! { done = scoring => Some(done), () = signals.first.cancelled() => None }
         });
-        if let Some(Err(error)) = scored
+        if let Some(Err(error)) = ended
             && error.is_panic()
         {
             resume_unwind(error.into_panic());
