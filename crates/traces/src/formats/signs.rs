@@ -33,6 +33,9 @@ pub(super) const FORMAT: Format = Format {
 const UNSURE: &str = "the format is not known: calls with a name and an id were read, each once; look whether they, their \
     steps, the question and the answer are right";
 
+/// What is said of calls that nothing tells from a second report of another one.
+const WITHOUT_ID: &str = "a call without an id is left out";
+
 /// What is said of calls that are written with their results.
 const ALONE: &str =
     "a call with its result is a step of its own: whether others were made at once is not known";
@@ -173,7 +176,7 @@ impl Reading {
 
     /// Adds a call once; a later report of it may know more.
     fn call(&mut self, call: TracedCall) {
-        let Some(id) = call.id.clone() else { return };
+        let Some(id) = call.id.clone() else { return self.it.note(WITHOUT_ID) };
         self.has_calls = true;
         if !self.it.has_call(&id) {
             self.last_text = None;
@@ -229,7 +232,12 @@ impl Reading {
         {
             self.it.user(Content::of_text(&question));
         }
-        let stated = last.and_then(|last| text(last, &ANSWERS));
+        // What a tool returned or the user wrote is no answer.
+        let is_of_other = |last: &&Json| {
+            let author = role(last).or_else(|| part_type(last)).unwrap_or_default();
+            matches!(author, "user" | "human" | "tool") || shape_of_type(author) == Some(CallShape::Outcome)
+        };
+        let stated = last.filter(|last| !is_of_other(last)).and_then(|last| text(last, &ANSWERS));
         self.it.answer = Answer::Stated(self.last_text.or(stated));
         self.it
     }
@@ -255,6 +263,17 @@ mod tests {
         assert_eq!((format, trace.final_reply.as_deref(), trace.steps.len()), ("signs", Some("A."), 1));
         assert_eq!(shown(trace), [r#"a({"x":1})=r b({})=s"#]);
         assert_eq!(kept.warnings.len(), 1, "{:?}", kept.warnings);
+    }
+
+    #[test]
+    fn the_result_of_a_tool_is_no_answer() {
+        let call =
+            r#"{"made": {"tool_calls": [{"name": "a", "args": {}, "id": "1"}, {"name": "b", "args": {}}]}}"#;
+        let result = r#"{"type": "tool_result", "tool_call_id": "1", "content": "r"}"#;
+        let (format, kept) = read_text("log.jsonl", &[call, result].join("\n")).unwrap();
+        let trace = &kept.traces[0];
+        assert_eq!((format, shown(trace), &trace.final_reply), ("signs", vec!["a({})=r".to_owned()], &None));
+        assert!(format!("{:?}", trace.notes).contains("without an id"));
     }
 
     #[test]
