@@ -132,6 +132,12 @@ impl Conversation {
         self.calls_by_id.contains_key(id)
     }
 
+    /// The latest call with this id, to complete it.
+    pub(crate) fn call_with_id(&mut self, id: &str) -> Option<&mut TracedCall> {
+        let &(reply, place) = self.calls_by_id.get(id)?;
+        self.replies.get_mut(reply)?.calls.get_mut(place).map(|timed| &mut timed.call)
+    }
+
     /// Whether the same call, with the same id, waits for its result.
     pub(crate) fn is_waiting_call(&self, call: &TracedCall) -> bool {
         let place = call.id.as_ref().and_then(|id| self.waiting.with_id(id));

@@ -205,7 +205,7 @@ impl Reading {
             matches!(&known.arguments, None | Some(Json::String(_)))
                 || known.arguments.as_ref().is_some_and(|known| members(known).is_empty())
         };
-        let known = self.it.calls_mut().find(|known| known.id.as_deref() == Some(&id));
+        let known = self.it.call_with_id(&id);
         if let Some(known) = known.filter(|known| is_more(known)) {
             known.arguments = call.arguments.or(known.arguments.take());
         }
