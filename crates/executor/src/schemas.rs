@@ -144,13 +144,13 @@ impl<'s> Demands<'s> {
     }
 }
 
-/// A schema without combinations at its root, and a note on them for the description. One that combines more than
-/// [`MOST_PARTS`] schemas becomes one that accepts any object.
+/// A schema without combinations at its root, and a note on them for the description. Of more than [`MOST_PARTS`] parts or
+/// alternatives only the first ones are told, and any other argument is accepted.
 fn folded(mut schema: Map<String, Value>) -> (Map<String, Value>, Option<String>) {
     let whole = Value::Object(schema.clone());
     let parts = |key: &str| whole.get(key).map(|parts| parts.as_array().map_or(&[][..], Vec::as_slice));
     if COMBINATIONS.iter().filter_map(|key| parts(key)).any(|parts| parts.len() > MOST_PARTS) {
-        return (Map::new(), Some(LIMITED.to_owned()));
+        schema.remove("additionalProperties");
     }
     let is_changed = schema.contains_key("$ref") || COMBINATIONS.iter().any(|key| schema.contains_key(*key));
     let is_limited = schema.remove("not").is_some() | schema.remove("enum").is_some();
@@ -161,13 +161,16 @@ fn folded(mut schema: Map<String, Value>) -> (Map<String, Value>, Option<String>
     let mut all = Demands::default();
     all.add(&whole);
     all.add(resolved(&whole, &whole));
-    for part in parts("allOf").into_iter().flatten() {
+    for part in parts("allOf").into_iter().flatten().take(MOST_PARTS) {
         all.add(resolved(&whole, part));
     }
     let mut told = Vec::new();
-    for alternatives in ["anyOf", "oneOf"].iter().filter_map(|key| parts(key)) {
-        let alternatives: Vec<&Value> = alternatives.iter().map(|part| resolved(&whole, part)).collect();
+    for parts in ["anyOf", "oneOf"].iter().filter_map(|key| parts(key)) {
+        let first = parts.iter().take(MOST_PARTS);
+        let mut alternatives: Vec<&Value> = first.map(|part| resolved(&whole, part)).collect();
         told.extend(combinations(&alternatives));
+        // What the others require is not known, so nothing is common to all.
+        alternatives.extend((parts.len() > MOST_PARTS).then_some(&Value::Null));
         all.add_alternatives(&alternatives);
     }
     ["$ref"].iter().chain(&COMBINATIONS).for_each(|key| drop(schema.remove(*key)));
@@ -282,12 +285,16 @@ mod tests {
 
     /// Each part was one level deeper, and alternatives were copied before they were folded.
     #[test]
-    fn very_many_parts_are_not_folded() {
-        let bare = json!({"type": "object", "properties": {}});
-        let parts = |count: usize| vec![json!({"properties": {"a": {"m": 0}}}); count];
+    fn of_very_many_parts_the_first_are_folded() {
+        let part = |at: usize| json!({"properties": {"a": {"m": at % 7}}, "required": ["a"]});
+        let parts: Vec<Value> = (0..1500).map(part).collect();
         for key in COMBINATIONS {
-            let schema = json!({"properties": {"b": {}}, key: parts(1500)});
-            assert_eq!(shaped(&schema), (format!("Finds it.\n{LIMITED}"), bare.clone()), "{key}");
+            let schema = json!({"properties": {"b": {}}, "additionalProperties": false, key: parts});
+            let (description, folded) = shaped(&schema);
+            assert_eq!(description, format!("Finds it.\n{LIMITED}"), "{key}");
+            let names: Vec<&String> = folded["properties"].as_object().unwrap().keys().collect();
+            assert_eq!((names.len(), folded.get("additionalProperties")), (2, None), "{key}");
+            assert_eq!(folded.get("required").is_some(), key == "allOf", "{key}");
         }
         let different: Vec<Value> = (0..60).map(|at| json!({"properties": {"a": {"m": at}}})).collect();
         let (_, folded) = shaped(&json!({"allOf": different}));
