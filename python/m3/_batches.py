@@ -17,6 +17,7 @@ import pyarrow.json  # type: ignore[import-untyped, unused-ignore]
 
 from ._errors import InputError, UnavailableError
 from ._inputs import of_record, one, without_nulls
+from ._native import METRICS as SCORE_METRICS
 from ._scorer import Scorer, shared
 
 ROWS = 500
@@ -26,27 +27,7 @@ Pair = tuple["bytes | None", bytes]
 Options = Mapping[str, Any]
 
 _COUNTS = ("reference_calls", "predicted_calls", "matched")
-_METRICS = (
-    "verdict",
-    "recall",
-    "precision",
-    "argument_similarity",
-    "argument_similarity_strong",
-    "argument_fidelity",
-    "argument_fidelity_covered",
-    "region_overlap",
-    "artifact_agreement",
-    "answer_agreement",
-    "change_recall",
-    "change_precision",
-    "change_fidelity",
-    "step_coherence",
-    "merge_purity",
-    "order_consistency",
-    "average",
-    "average_steps",
-    "average_calls",
-)
+_METRICS = (*SCORE_METRICS, "average_steps", "average_calls")
 _TEXT, _REAL = pa.string(), pa.float64()
 
 

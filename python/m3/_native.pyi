@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from typing_extensions import Self
 
+METRICS: tuple[str, ...]
 VERSION: str
 
 _Problem: TypeAlias = tuple[str, int | None, str | None, str, str]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._engine import Path
 from ._errors import InputError
+from ._native import METRICS as SCORE_METRICS
 from ._tables import Tables, framed, html_table, save
 
 if TYPE_CHECKING:
@@ -15,23 +16,10 @@ if TYPE_CHECKING:
 
     from ._commands import _Audited
 
-METRICS = (
-    "verdict",
-    "recall",
-    "precision",
-    "argument_similarity",
-    "argument_fidelity",
-    "region_overlap",
-    "artifact_agreement",
-    "answer_agreement",
-    "change_recall",
-    "change_precision",
-    "change_fidelity",
-    "step_coherence",
-    "merge_purity",
-    "order_consistency",
-    "average",
-)
+BESIDE = ("argument_similarity_strong", "argument_fidelity_covered")
+"""The metrics that stand beside their own ones and have no column in tables."""
+
+METRICS = tuple(name for name in SCORE_METRICS if name not in BESIDE)
 """The metrics of tables, each in [0, 1] or unknown (`None`); docs/metrics.md has their equations."""
 
 
@@ -176,7 +164,7 @@ class Trajectory(_Numbers):
         metrics = self._members.get("metrics") or {}
         if name in metrics:
             return metrics[name]
-        if not metrics and name in self.__annotations__:
+        if not metrics and (name in SCORE_METRICS or name in self.__annotations__):
             raise AttributeError(f"the profile leaves this trajectory out: {self.failure}")
         return super().__getattr__(name)
 

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from ._engine import Path, path_of
 from ._errors import InputError, visible
 from ._inputs import Trajectories, rows_of
-from ._report import METRICS, Trajectory
+from ._report import BESIDE, METRICS, Trajectory
 
 if TYPE_CHECKING:
     from ._scorer import Scorer
 
 
-KNOWN = (*METRICS, "argument_similarity_strong", "argument_fidelity_covered", "lowest_argument_fidelity", "passes")
+FLOORS = (*METRICS, *BESIDE, "lowest_argument_fidelity")
+"""What a trajectory can be measured by, each in [0, 1]."""
+
+KNOWN = (*FLOORS, "passes")
 """What a trajectory can be measured by; `passes` needs the option `match`."""
 
 
@@ -41,6 +44,28 @@ class ScorerOptions(TypedDict, total=False):
     threads: int | None
     cache: bool
     cache_dir: Path | None
+
+
+class FloorsAndOptions(ScorerOptions, total=False):
+    """The options of a scorer, and a floor for each metric, for type checkers: at run time every metric has one."""
+
+    verdict: float | None
+    precision: float | None
+    argument_similarity: float | None
+    argument_similarity_strong: float | None
+    argument_fidelity: float | None
+    argument_fidelity_covered: float | None
+    lowest_argument_fidelity: float | None
+    region_overlap: float | None
+    artifact_agreement: float | None
+    answer_agreement: float | None
+    change_recall: float | None
+    change_precision: float | None
+    change_fidelity: float | None
+    step_coherence: float | None
+    merge_purity: float | None
+    order_consistency: float | None
+    average: float | None
 
 
 def scorer_of(scorer: Scorer | None, options: ScorerOptions) -> Scorer:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ._report import Trajectory
     from ._scorer import Scorer
-    from ._scoring import ScorerOptions
+    from ._scoring import FloorsAndOptions, ScorerOptions
 
 __all__ = ["assert_trajectory"]
 
@@ -28,63 +28,33 @@ def assert_trajectory(
     prediction: Any,
     reference: Any,
     *,
-    verdict: float | None = None,
     recall: float | None = 0.9,
-    precision: float | None = None,
-    argument_similarity: float | None = None,
-    argument_fidelity: float | None = None,
-    lowest_argument_fidelity: float | None = None,
-    region_overlap: float | None = None,
-    artifact_agreement: float | None = None,
-    answer_agreement: float | None = None,
-    change_recall: float | None = None,
-    change_precision: float | None = None,
-    change_fidelity: float | None = None,
-    step_coherence: float | None = None,
-    merge_purity: float | None = None,
-    order_consistency: float | None = None,
-    average: float | None = None,
     scorer: Scorer | None = None,
-    **options: Unpack[ScorerOptions],
+    **floors_and_options: Unpack[FloorsAndOptions],
 ) -> Trajectory:
     """Asserts that each metric with a floor reaches it, and with `match=` that the prediction passes.
 
-    The floor of recall is 0.9 unless another is given: `precision=0.5` alone asks for both, `recall=None` for no recall.
+    Every metric of a trajectory can have a floor, and so can `lowest_argument_fidelity`: `precision=0.5`. The floor of
+    recall is 0.9 unless another is given: `precision=0.5` alone asks for both, `recall=None` for no recall.
 
     Prediction and reference are a dict, a message list, JSON of either, or a path object; a prediction may be `None`.
-    The options are those of :class:`m3.Scorer`. Returns the scored trajectory.
+    The other options are those of :class:`m3.Scorer`. Returns the scored trajectory.
 
     Raises:
         AssertionError: a metric is below its floor.
         InputError: the prediction, the reference or an option is wrong.
     """
     __tracebackhide__ = True
-    floors = {
-        "verdict": verdict,
-        "recall": recall,
-        "precision": precision,
-        "argument_similarity": argument_similarity,
-        "argument_fidelity": argument_fidelity,
-        "lowest_argument_fidelity": lowest_argument_fidelity,
-        "region_overlap": region_overlap,
-        "artifact_agreement": artifact_agreement,
-        "answer_agreement": answer_agreement,
-        "change_recall": change_recall,
-        "change_precision": change_precision,
-        "change_fidelity": change_fidelity,
-        "step_coherence": step_coherence,
-        "merge_purity": merge_purity,
-        "order_consistency": order_consistency,
-        "average": average,
-    }
     from ._errors import visible
-    from ._scoring import audit_of, finite
+    from ._scoring import FLOORS, audit_of, finite
 
-    asked = {name: finite(floor, f"the floor `{name}`") for name, floor in floors.items() if floor is not None}
+    given: dict[str, Any] = {"recall": recall, **floors_and_options}
+    floors = {name: finite(given[name], f"the floor `{name}`") for name in FLOORS if given.get(name) is not None}
+    options = cast("ScorerOptions", {name: value for name, value in given.items() if name not in FLOORS})
     chosen = _scorer(scorer, options)
     pair = (_read(prediction), _read(reference))
     scored = chosen.score_one(*pair)
-    problems = _problems(scored, asked)
+    problems = _problems(scored, floors)
     if problems:
         raise AssertionError(visible("\n".join([*problems, "", audit_of(chosen, scored, *pair)])))
     return scored

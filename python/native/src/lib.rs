@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use m3::cli::{CommandResult, FidelityOfCalls, Pair, PairError, PairScorer as Scorer, Watch};
-use m3_score::Profile;
+use m3_score::{Metric, Profile};
 use m3_score::fidelity::CallPair;
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Problem, Severity};
@@ -21,7 +21,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -234,6 +234,14 @@ mod _native {
     #[pymodule_export]
     use super::{Failed, PairScorer, add_sums, aggregate, call, main, set_installed};
 
+    use super::{Bound, Metric, PyModule, PyModuleMethods as _, PyResult, PyTuple};
+
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Adds the metrics of a score, in the order of the registry: Python's own lists of metrics come from these.
+    #[pymodule_init]
+    fn add_metrics(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("METRICS", PyTuple::new(module.py(), Metric::of_scores().map(Metric::name).collect::<Vec<_>>())?)
+    }
 }

@@ -56,7 +56,7 @@ impl<'v> Values<'v> {
 type Reader = fn(&ArgumentContext<'_>, &Values<'_>) -> Option<Finding>;
 
 /// The readers, in the order in which they are tried.
-const READERS: [Reader; 12] = [
+const READERS: &[Reader] = &[
     boolean,
     number::compare,
     choice,
