@@ -196,9 +196,11 @@ fn read(found: &FileToImport, receiver: &mut Receiver<'_, '_>) -> Result<(), Rea
         receiver.file.is_unknown = true;
         return Ok(());
     };
-    receiver.format = recognized.format.name;
-    receiver.file.format = Some(receiver.format.to_owned());
-    recognized.read(receiver)?;
+    receiver.format(recognized.format.name);
+    match receiver.options.from {
+        Some(_) => recognized.read(receiver)?,
+        None => recognized.read_or_guess(receiver)?,
+    }
     let is_empty = receiver.spooled.is_empty() && receiver.offered.is_empty();
     match (is_empty, found.is_of_folder) {
         (false, _) => Ok(()),
@@ -254,6 +256,11 @@ impl Sink for Receiver<'_, '_> {
         self.take(sample.clone(), trace)?;
         let above = sample.unwrap_or_else(|| self.file.stem.clone());
         nested.into_iter().try_for_each(|(name, inner)| self.agent(&above, &name, inner))
+    }
+
+    fn format(&mut self, name: &'static str) {
+        self.format = name;
+        self.file.format = Some(name.to_owned());
     }
 
     fn tool(&mut self, server: Option<&str>, tool: Json) {

@@ -28,6 +28,7 @@ mod folder;
 mod formats;
 mod gateways;
 mod groups;
+mod guess;
 mod head;
 mod ids;
 mod input;

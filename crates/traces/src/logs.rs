@@ -65,6 +65,8 @@ fn body(holder: &Json) -> Json {
     // In a recording of a browser, a body is a text with its type.
     let typed = pick(&holder, &["postdata", "content"]).filter(|body| body.has("mimeType"));
     let inner = typed.and_then(|body| body.member("text")).or_else(|| pick(&holder, &BODIES));
+    // In a cassette of VCR, a body is an object with its text.
+    let inner = inner.map(|body| body.member("string").unwrap_or(body));
     let body = inner.map_or(holder.clone(), opened);
     let data = body.as_str().unwrap_or_default().lines().filter_map(|line| line.strip_prefix("data:"));
     let events: Vec<Json> = data.filter_map(|data| value(data.trim().as_bytes()).ok()).collect();

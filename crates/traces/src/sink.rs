@@ -41,6 +41,10 @@ pub trait Sink {
     /// `inputSchema` as in a catalog.
     fn tool(&mut self, _server: Option<&str>, _tool: Json) {}
 
+    /// Receives the name of the format that the file is read as, before its trajectories, if it is not the one that was
+    /// recognized.
+    fn format(&mut self, _name: &'static str) {}
+
     /// Receives a warning that a part of the file could not be read.
     fn warn(&mut self, line: Option<u64>, message: &str);
 

@@ -42,15 +42,34 @@ impl Sink for SinkBuffer {
     }
 }
 
+impl Default for SinkBuffer {
+    fn default() -> Self {
+        Self { entries: Vec::new(), ended: Ok(()), not_json: None }
+    }
+}
+
 impl SinkBuffer {
     /// The entries of each piece, up to an error.
     pub(crate) fn collect(
         part: &Part,
         mut each: impl FnMut(&mut Self, Piece<'_>) -> Result<(), ReadError>,
     ) -> Self {
-        let mut buffer = Self { entries: Vec::new(), ended: Ok(()), not_json: None };
+        let mut buffer = Self::default();
         buffer.ended = part.pieces().try_for_each(|piece| each(&mut buffer, piece));
         buffer
+    }
+
+    /// The number of entries.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The traces among the entries.
+    pub(crate) fn traces(&self) -> impl Iterator<Item = &Trace> {
+        self.entries.iter().filter_map(|(_, entry)| match entry {
+            SinkEntry::Trace(trace) => Some(&**trace),
+            _ => None,
+        })
     }
 
     pub(crate) fn give(self, sink: &mut dyn Sink) -> Result<(), ReadError> {

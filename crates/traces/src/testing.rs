@@ -13,6 +13,8 @@ pub(crate) struct CollectingSink {
     pub(crate) traces: Vec<Trace>,
     pub(crate) tools: Vec<(Option<String>, Json)>,
     pub(crate) warnings: Vec<String>,
+    /// The format, where it is not the one that was recognized.
+    pub(crate) format: Option<&'static str>,
 }
 
 impl Sink for CollectingSink {
@@ -23,6 +25,10 @@ impl Sink for CollectingSink {
 
     fn tool(&mut self, server: Option<&str>, tool: Json) {
         self.tools.push((server.map(str::to_owned), tool));
+    }
+
+    fn format(&mut self, name: &'static str) {
+        self.format = Some(name);
     }
 
     fn warn(&mut self, _: Option<u64>, message: &str) {
@@ -37,6 +43,15 @@ pub(crate) fn read_file(path: &std::path::Path) -> Result<(&'static str, Collect
     let mut sink = CollectingSink::default();
     file.read(&mut sink).map_err(|error| error.to_string())?;
     Ok((file.format.name, sink))
+}
+
+/// Reads a text of JSON as `m3 import` does: by signs, if no call can be read otherwise.
+pub(crate) fn guess_text(text: &str) -> Result<CollectingSink, String> {
+    let source = Source::of_bytes("file.json", text.as_bytes()).unwrap();
+    let file = recognize(&source).unwrap().ok_or("not recognized")?;
+    let mut sink = CollectingSink::default();
+    file.read_or_guess(&mut sink).map_err(|error| error.to_string())?;
+    Ok(sink)
 }
 
 /// Reads a text as a file with this name.

@@ -41,6 +41,10 @@ fn requests_and_replies_of_gateways() {
         format!(
             r#"{{"log": {{"version": "1.2", "entries": [{{"request": {{"postData": {{"mimeType": "application/json", "text": {request_text}}}}}, "response": {{"content": {{"mimeType": "application/json", "text": {reply_text}}}}}}}]}}}}"#
         ),
+        // A cassette of VCR.
+        format!(
+            r#"{{"version": 1, "interactions": [{{"request": {{"uri": "u", "body": {request_text}}}, "response": {{"status": {{"code": 200}}, "body": {{"string": {reply_text}}}}}}}]}}"#
+        ),
         format!(
             r#"{{"messages": {}, "response": {reply_text}}}"#,
             quoted(r#"[{"role": "user", "content": "Q?"}]"#)

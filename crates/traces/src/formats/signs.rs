@@ -1,7 +1,7 @@
 //! Calls in JSON of no other format: what can only be a call or a result, by its members and types, in the order of the
 //! file. Logs tell of a call several times, so only calls with ids are read, and each once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use m3_trajectory::json::Json;
 
@@ -55,6 +55,12 @@ struct Reading {
     has_calls: bool,
     /// The text of the model that is not followed by a call.
     last_text: Option<String>,
+    /// The messages so far by author and text: logs and states repeat them.
+    messages: HashSet<(bool, String)>,
+    /// The first call of the list that a call stands in, by its id.
+    lists: HashMap<String, String>,
+    /// That of the last call.
+    last_list: Option<String>,
 }
 
 /// The records of one trajectory.
@@ -97,7 +103,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     }
     let is_one = runs.len() == 1;
     for (index, run) in (0..).zip(runs) {
-        let mut all = Reading::default();
+        let mut all = Reading { lists: lists_of_calls(&run.records), ..Reading::default() };
         run.records.iter().for_each(|record| all.add(record, "", 0));
         // What stands before the first call of a log is no run of its own.
         if !all.has_calls && !is_one {
@@ -116,6 +122,66 @@ fn read_record(record: &Json) -> (Conversation, bool) {
     reading.add(record, "", 0);
     let has_calls = reading.has_calls;
     (reading.finish(Some(record)), has_calls)
+}
+
+/// The first call of the list that each call stands in with others, by the call's id: calls of one list were made at once,
+/// even if their results stand elsewhere. The shortest list counts, as a longer one may be of the whole run: a call that stands
+/// in such a one and alone, as its first call never does, belongs to no other.
+fn lists_of_calls(records: &[&Json]) -> HashMap<String, String> {
+    let (mut shortest, mut alone) = (HashMap::<String, (usize, String)>::new(), HashSet::new());
+    let mut queue: Vec<(&Json, usize)> = records.iter().map(|record| (*record, 0)).collect();
+    while let Some((value, depth)) = queue.pop() {
+        let inner = value.items().iter().chain(members(value).iter().map(|(_, inner)| inner));
+        queue.extend(inner.filter(|_| depth < DEEPEST).map(|inner| (inner, depth + 1)));
+        let ids: Vec<Option<String>> = value.items().iter().map(call_id).collect();
+        for list in ids.split(Option::is_none) {
+            let length = list.len();
+            let Some(first) = list.iter().flatten().next() else { continue };
+            if length == 1 {
+                alone.insert(first.clone());
+                continue;
+            }
+            for id in list.iter().flatten() {
+                let known = shortest.entry(id.clone()).or_insert_with(|| (length, first.clone()));
+                if length < known.0 {
+                    *known = (length, first.clone());
+                }
+            }
+        }
+    }
+    let is_of_run = |id: &String, length: usize, first: &String| {
+        alone.contains(id)
+            && !alone.contains(first)
+            && shortest.get(first).is_some_and(|other| other.0 < length)
+    };
+    let list = |(id, (length, first)): (&String, &(usize, String))| {
+        (id.clone(), if is_of_run(id, *length, first) { id.clone() } else { first.clone() })
+    };
+    shortest.iter().map(list).collect()
+}
+
+/// The id of a call; `None` for anything else.
+fn call_id(value: &Json) -> Option<String> {
+    let is_result =
+        part_type(value).and_then(shape_of_type) == Some(CallShape::Outcome) || role(value) == Some("tool");
+    if is_result { None } else { call(value)?.id }
+}
+
+/// The author of a message, in lower case: its role under any name that begins so, else its type (`UserMessage`), its source, or
+/// the class of an object that was written with its class.
+fn author(value: &Json) -> String {
+    let named = |key: &str| value.text(key);
+    let role_by_prefix = || {
+        let all = members(value).iter();
+        all.filter(|(key, _)| key.starts_with("role")).find_map(|(_, value)| value.as_str())
+    };
+    let class = || value.member("id")?.items().last()?.as_str();
+    let author = role(value)
+        .or_else(role_by_prefix)
+        .or_else(|| part_type(value).filter(|kind| *kind != "constructor"));
+    let author = author.or_else(|| named("source")).or_else(class).unwrap_or_default().to_lowercase();
+    let author = author.strip_suffix("chunk").unwrap_or(&author);
+    author.strip_suffix("message").unwrap_or(author).to_owned()
 }
 
 impl Reading {
@@ -149,8 +215,9 @@ impl Reading {
             }
             return;
         }
-        let role = role(value).or_else(|| part_type(value)).unwrap_or_default().to_owned();
-        for text in ["content", "text"].iter().filter_map(|key| value.text(key)) {
+        let role = author(value);
+        let written = value.member("kwargs").unwrap_or(value);
+        for text in ["content", "text"].iter().filter_map(|key| written.text(key)) {
             self.message(&role, text);
         }
         for (key, inner) in members(value).iter().filter(|(key, _)| !OTHER.contains(&&*plain(key))) {
@@ -163,7 +230,8 @@ impl Reading {
                 // The parts of a message are texts of its author.
                 Json::Array(parts) if !role.is_empty() && matches!(&**key, "content" | "parts") => {
                     for part in parts {
-                        match part.text("text").filter(|_| members(part).len() <= 3) {
+                        match part.text("text").filter(|_| part_type(part).and_then(shape_of_type).is_none())
+                        {
                             Some(text) => self.message(&role, text),
                             None => self.add(part, key, depth + 1),
                         }
@@ -181,10 +249,14 @@ impl Reading {
         if !self.it.has_call(&id) {
             self.last_text = None;
             let is_alone = call.result.is_some();
+            let list = self.lists.get(&id).cloned();
             if is_alone {
                 self.it.note(ALONE);
+            }
+            if is_alone || list != self.last_list {
                 self.it.end_reply();
             }
+            self.last_list = list;
             self.it.reply(None);
             self.it.call(call);
             if is_alone {
@@ -212,12 +284,16 @@ impl Reading {
     }
 
     fn message(&mut self, role: &str, text: &str) {
+        let is_new =
+            !text.is_empty() && self.messages.insert((matches!(role, "user" | "human"), text.to_owned()));
         match role {
+            _ if !is_new => {}
             "user" | "human" => {
-                self.last_text = None;
+                // The first question may stand behind the replies.
+                self.last_text = self.last_text.take().filter(|_| !self.it.has_question());
                 self.it.user(Content::of_text(text));
             }
-            "assistant" | "ai" | "model" | "agent" if !text.is_empty() => {
+            "assistant" | "ai" | "model" | "agent" => {
                 self.last_text = Some(text.to_owned());
             }
             _ => {}
@@ -244,82 +320,4 @@ impl Reading {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::testing::{read_text, shown};
-
-    #[test]
-    fn a_log_tells_of_a_call_several_times() {
-        let lines = [
-            r#"{"event": "run", "state": {"messages": [["user", "Q?"]]}}"#,
-            r#"{"event": "piece", "chunk": {"tool_calls": [{"name": "a", "args": {}, "id": "1", "type": "tool_call"}]}}"#,
-            r#"{"event": "end", "out": {"tool_calls": [{"name": "a", "args": {"x": 1}, "id": "1"}, {"name": "b", "args": {}, "id": "2"}]}}"#,
-            r#"{"event": "tool", "out": {"type": "tool_result", "tool_call_id": "1", "content": "r"}}"#,
-            r#"{"event": "tool", "out": {"type": "tool_result", "tool_call_id": "2", "content": "s"}}"#,
-            r#"{"event": "tool", "out": {"type": "tool_result", "tool_call_id": "2", "content": "s"}}"#,
-            r#"{"event": "end", "out": {"type": "assistant", "content": "A."}}"#,
-        ];
-        let (format, kept) = read_text("log.jsonl", &lines.join("\n")).unwrap();
-        let trace = &kept.traces[0];
-        assert_eq!((format, trace.final_reply.as_deref(), trace.steps.len()), ("signs", Some("A."), 1));
-        assert_eq!(shown(trace), [r#"a({"x":1})=r b({})=s"#]);
-        assert_eq!(kept.warnings.len(), 1, "{:?}", kept.warnings);
-    }
-
-    #[test]
-    fn the_result_of_a_tool_is_no_answer() {
-        let call =
-            r#"{"made": {"tool_calls": [{"name": "a", "args": {}, "id": "1"}, {"name": "b", "args": {}}]}}"#;
-        let result = r#"{"type": "tool_result", "tool_call_id": "1", "content": "r"}"#;
-        let (format, kept) = read_text("log.jsonl", &[call, result].join("\n")).unwrap();
-        let trace = &kept.traces[0];
-        assert_eq!((format, shown(trace), &trace.final_reply), ("signs", vec!["a({})=r".to_owned()], &None));
-        assert!(format!("{:?}", trace.notes).contains("without an id"));
-    }
-
-    #[test]
-    fn records_of_several_conversations_are_several_trajectories() {
-        let record = |conversation: &str, id: &str| {
-            format!(
-                r#"{{"thread_id": "{conversation}", "made": {{"tool_name": "a", "args": {{}}, "tool_call_id": "{id}", "result": "r"}}}}"#
-            )
-        };
-        let lines = [record("x", "1"), record("y", "2"), record("x", "3")];
-        let (_, kept) = read_text("log.jsonl", &lines.join("\n")).unwrap();
-        let ids: Vec<_> = kept.traces.iter().map(|trace| (trace.id.as_deref(), trace.steps.len())).collect();
-        assert_eq!(ids, [(Some("x"), 2), (Some("y"), 1)]);
-    }
-
-    /// Each request to the model tells what came before.
-    #[test]
-    fn records_that_share_calls_are_of_one_run() {
-        let call = |id: &str| format!(r#"{{"tool_name": "a", "args": {{}}, "tool_call_id": "{id}"}}"#);
-        let record = |question: &str, ids: &[&str]| {
-            let calls: Vec<String> = ids.iter().map(|id| call(id)).collect();
-            format!(
-                r#"{{"asked": {{"role": "user", "content": "{question}"}}, "made": [{}]}}"#,
-                calls.join(",")
-            )
-        };
-        let lines = [
-            record("Q?", &["1"]),
-            record("Q?", &["1", "2"]),
-            record("R?", &["3"]),
-            record("R?", &["3", "4"]),
-        ];
-        let (_, kept) = read_text("log.jsonl", &lines.join("\n")).unwrap();
-        let counts: Vec<_> = kept.traces.iter().map(crate::trace::Trace::call_count).collect();
-        assert_eq!(counts, [2, 2]);
-    }
-
-    /// Objects without ids may be anything that is called somehow.
-    #[test]
-    fn what_has_no_ids_is_no_call() {
-        for text in [
-            r#"{"jobs": [{"name": "build", "args": {"x": 1}}]}"#,
-            r#"{"tools": [{"name": "a", "arguments": {}, "id": "1"}]}"#,
-            r#"{"schema": "m3.score/1", "calls": [{"name": "a", "arguments": {}, "id": "1"}]}"#,
-        ] {
-            assert!(read_text("some.json", text).is_err(), "{text}");
-        }
-    }
-}
+mod tests;
