@@ -4,7 +4,12 @@
 //! first reply that calls nothing, and each of its requests is longer than the one before. A log may tell a run once for
 //! each request, each time with more of it.
 
-use crate::input::{ReadError, Sink};
+use m3_trajectory::json::Json;
+
+use crate::conversation::Conversation;
+use crate::fields::Fields as _;
+use crate::input::{Input, ReadError, Sink};
+use crate::lost::leave_out;
 use crate::trace::{Trace, TraceKind};
 
 /// Formats whose records are replies.
@@ -15,6 +20,26 @@ const REQUESTS: [&str; 4] = ["anthropic-messages", "gemini-contents", "messages"
 
 /// The most replies of a run.
 const MOST: usize = 256;
+
+impl Input<'_> {
+    /// Reads each record that is a whole reply of a model as a conversation of its own, with its id; others are left out.
+    pub(crate) fn replies(
+        &self,
+        sink: &mut dyn Sink,
+        is_reply: impl Fn(&Json) -> bool + Sync,
+        reply: impl Fn(&mut Conversation, &Json) + Sync,
+    ) -> Result<(), ReadError> {
+        self.records(sink, |sink, at, value| {
+            if !is_reply(value) {
+                leave_out(sink, at.line, value, "no reply, left out");
+                return Ok(());
+            }
+            let mut conversation = Conversation::with_id(at.id(value.id("id")));
+            reply(&mut conversation, value);
+            sink.trace(at.line, conversation.finish())
+        })
+    }
+}
 
 /// Holds trajectories back until it is known whether they are pieces of one run.
 #[derive(Default)]

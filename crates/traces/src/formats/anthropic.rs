@@ -86,16 +86,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         return each_chain(input, sink, |request| request.list("messages"), logged);
     }
     if input.head.any(is_reply) {
-        return input.records(sink, |sink, at, value| {
-            if !is_reply(value) {
-                sink.warn(at.line, "no reply, left out");
-                return Ok(());
-            }
-            let mut conversation = Conversation::default();
-            conversation.id = at.id(value.id("id"));
-            reply(&mut conversation, value);
-            sink.trace(at.line, conversation.finish())
-        });
+        return input.replies(sink, is_reply, reply);
     }
     input.conversations(sink, |sink, at, value| {
         let mut conversation = Conversation::default();

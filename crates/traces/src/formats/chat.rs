@@ -16,7 +16,6 @@ use crate::fields::Fields;
 use crate::head::Shape;
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
-use crate::lost::leave_out;
 use crate::outcome::Outcome;
 use crate::trace::TracedCall;
 use crate::usage::Usage;
@@ -69,20 +68,13 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         return each_chain(input, sink, |request| request.list("messages"), logged);
     }
     if input.head.any(is_reply) {
-        return input.records(sink, |sink, at, value| {
-            if !is_reply(value) {
-                leave_out(sink, at.line, value, "no reply, left out");
-                return Ok(());
-            }
-            let mut conversation = Conversation::default();
-            conversation.id = at.id(value.id("id"));
+        return input.replies(sink, is_reply, |conversation, value| {
             // Some logs keep the messages of the request beside the reply.
             for message in value.list("messages") {
-                self::message(&mut conversation, message);
+                self::message(conversation, message);
             }
             conversation.end_reply();
-            reply(&mut conversation, value);
-            sink.trace(at.line, conversation.finish())
+            reply(conversation, value);
         });
     }
     each_conversation(input, sink, message)

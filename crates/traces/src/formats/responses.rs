@@ -106,17 +106,9 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if input.head.any(is_exchange) {
         return log::read(input, sink);
     }
-    if input.head.any(|value| is_reply(value) || is_model_response(value)) {
-        return input.records(sink, |sink, at, value| {
-            if !is_reply(value) && !is_model_response(value) {
-                sink.warn(at.line, "no reply, left out");
-                return Ok(());
-            }
-            let mut conversation = Conversation::default();
-            conversation.id = at.id(value.id("id"));
-            reply(&mut conversation, value);
-            sink.trace(at.line, conversation.finish())
-        });
+    let is_any_reply = |value: &Json| is_reply(value) || is_model_response(value);
+    if input.head.any(is_any_reply) {
+        return input.replies(sink, is_any_reply, reply);
     }
     input.conversations(sink, |sink, at, value| {
         let mut conversation = Conversation::default();

@@ -13,7 +13,7 @@ use crate::conversation::{Answer, Conversation};
 use crate::conversation_rows::CONVERSATIONS;
 use crate::fields::{Fields, id, members, plain, role};
 use crate::head::is_report;
-use crate::input::{At, Input, ReadError, Sink};
+use crate::input::{At, Input, LONGEST, ReadError, Sink};
 use crate::trace::TracedCall;
 
 /// Its name.
@@ -75,6 +75,12 @@ struct Run<'r> {
 /// Reads a file. A record belongs to the run that has one of its calls or the name of its conversation; else it begins a
 /// run, if it has a question and calls; else it belongs to the run before.
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    // Runs are told by calls and names anywhere in the file, so all of it is in memory.
+    if input.source.length() > LONGEST {
+        return Err(ReadError::refused(
+            "JSON of an unknown program is read up to 256 MB; split it, or export one of the formats of docs/import.md",
+        ));
+    }
     sink.warn(None, UNSURE);
     let mut records = Vec::new();
     input.values(sink, |_, record| {
