@@ -94,9 +94,8 @@ pub struct CostToolReport {
 pub(crate) fn tools(by_tool: &ByTool) -> Vec<ToolReport> {
     let mut replaced: BTreeMap<&str, ReplacementReport> = BTreeMap::new();
     for (needed, called, calls) in by_tool.replaced().filter(|(_, _, calls)| *calls >= REPLACED) {
-        let best = replaced.entry(needed).or_insert_with(|| ReplacementReport::new(called, 0));
-        if calls > best.calls {
-            *best = ReplacementReport::new(called, calls);
+        if replaced.get(needed).is_none_or(|best| calls > best.calls) {
+            replaced.insert(needed, ReplacementReport { tool: called.to_owned(), calls });
         }
     }
     let mut tools: Vec<(u64, ToolReport)> = by_tool
@@ -136,12 +135,6 @@ pub(crate) fn costs(by_tool: &ByTool, set: &ExactSums) -> Vec<CostReport> {
     // The sort is stable: equal losses stay in the order of the causes.
     costs.sort_by_key(|cost| Reverse(cost.lost));
     costs
-}
-
-impl ReplacementReport {
-    fn new(tool: &str, calls: u64) -> Self {
-        Self { tool: tool.to_owned(), calls }
-    }
 }
 
 impl ToolReport {
