@@ -163,7 +163,10 @@ impl<'s, 'j> Tree<'s, 'j> {
             conversation.end_reply();
             conversation.reply(Some(span.id));
             let mut waiting: Vec<TracedCall> = Vec::new();
-            for message in span.data.list("output") {
+            for item in span.data.list("output") {
+                // The SDK for JavaScript keeps the provider's whole reply.
+                let message = item.list("choices").first().and_then(|choice| choice.member("message"));
+                let message = message.unwrap_or(item);
                 conversation
                     .say(&message.member("content").map(Content::from_json).unwrap_or_default().text());
                 for call in message.list("tool_calls").iter().map(chat::call) {
@@ -279,6 +282,25 @@ mod tests {
 
     fn call(name: &str) -> String {
         format!(r#"{{"type": "function", "name": "{name}", "input": "{{}}", "output": "r"}}"#)
+    }
+
+    #[test]
+    fn the_output_of_a_reply_may_be_the_whole_reply_of_the_provider() {
+        let reply = |message: &str| {
+            format!(
+                r#"{{"type": "generation", "input": [{{"role": "user", "content": "Q?"}}], "output": [{{"object": "chat.completion", "choices": [{{"index": 0, "message": {message}}}]}}]}}"#
+            )
+        };
+        let calls = r#"{"role": "assistant", "content": null, "tool_calls": [{"id": "1", "function": {"name": "a", "arguments": "{}"}}, {"id": "2", "function": {"name": "b", "arguments": "{}"}}]}"#;
+        let lines = [
+            span("r", "x", [0, 1], &reply(calls)),
+            span("a", "x", [2, 3], &call("a")),
+            span("b", "x", [4, 5], &call("b")),
+            span("s", "x", [6, 7], &reply(r#"{"role": "assistant", "content": "A."}"#)),
+        ];
+        let trace = read_text("spans.jsonl", &lines.join("\n")).unwrap().1.traces.remove(0);
+        assert_eq!(shown(&trace), ["a({})=r b({})=r"]);
+        assert_eq!(trace.final_reply.as_deref(), Some("A."));
     }
 
     #[test]
