@@ -13,8 +13,8 @@ use std::thread;
 use std::time::Duration;
 
 use m3::cli::{CommandResult, FidelityOfCalls, Pair, PairError, PairScorer as Scorer, Watch};
-use m3_score::{Metric, Profile};
 use m3_score::fidelity::CallPair;
+use m3_score::{Metric, Profile};
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Problem, Severity};
 use pyo3::create_exception;
@@ -242,6 +242,9 @@ mod _native {
     /// Adds the metrics of a score, in the order of the registry: Python's own lists of metrics come from these.
     #[pymodule_init]
     fn add_metrics(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("METRICS", PyTuple::new(module.py(), Metric::of_scores().map(Metric::name).collect::<Vec<_>>())?)
+        module.add(
+            "METRICS",
+            PyTuple::new(module.py(), Metric::of_scores().map(Metric::name).collect::<Vec<_>>())?,
+        )
     }
 }
