@@ -1,4 +1,4 @@
-//! Schemas of tools, and arguments.
+//! Fuzzes the checks of arguments against schemas of tools.
 
 #![no_main]
 

@@ -10,14 +10,14 @@ const MARK: f64 = 16.0;
 /// Space between two keys.
 const BETWEEN: f64 = 20.0;
 
-/// The widest name of a key.
+/// The most width of the name of a key; longer names are shortened.
 const NAME: f64 = 220.0;
 
 /// Height of a row.
 const ROW: f64 = 20.0;
 
-/// Draws a key for each of `names` from `top` on, `mark` drawing the mark of key `index` in the box of 16 x 12
-/// whose upper left corner it gets; returns where the figure goes on below.
+/// Draws a key for each of `names`, from `top` down. `mark` draws the mark of key `index` into a box of 16 x 12, given
+/// its upper left corner. Returns the y below the keys.
 pub(super) fn draw(
     canvas: &mut Canvas,
     names: &[String],

@@ -16,7 +16,7 @@ pub struct Request {
     pub system: String,
     /// The conversation, which the next request continues. The last message is never the model's own.
     pub messages: Vec<Arc<Message>>,
-    /// The tools of the provider's own tool calling; none for modes that call tools in text.
+    /// The tools, given by the provider's own tool calling; empty in modes where the model writes its calls as text.
     pub tools: ToolDefinitions,
     /// Settings for the reply.
     pub settings: Settings,
@@ -137,7 +137,7 @@ pub enum Arguments {
 }
 
 impl Arguments {
-    /// The arguments as JSON: the object, null, or the text that is none.
+    /// The arguments as JSON: the object, null for absent ones, or malformed ones as a string.
     #[must_use]
     pub fn to_value(&self) -> Value {
         match self {
@@ -165,7 +165,7 @@ pub enum StopReason {
     Other(String),
 }
 
-/// Tokens of a turn, as the provider names them. What is not reported is `None`, not 0.
+/// Tokens of one reply or of several, as the provider counts them. What is not reported is `None`, not 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Tokens read, cached ones included.
@@ -180,12 +180,12 @@ pub struct Usage {
     /// The output tokens that are thoughts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// Whether tokens are missing: the provider did not report what it read or wrote, of one reply at least.
+    /// Whether the sum is incomplete: at least one reply came without its input or its output tokens.
     #[serde(rename = "partial", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
 }
 
-/// The task for which a model is asked. It keeps equal requests of different tasks apart in a cassette.
+/// The task that a request belongs to. Equal requests of different tasks are recorded separately in a cassette.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Scope {
     /// The id of the task.

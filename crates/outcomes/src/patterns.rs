@@ -70,7 +70,7 @@ const WORDS: &[&str] = &[
 const BEFORE_PHRASE: &str =
     r"^\W{0,3}((sorry|oops|unfortunately|apologies)\W{1,3})?((the|your|an?|you are|(the )?user is) )?";
 
-/// Phrases of backends that do not return the requested resource; each has a rule.
+/// Phrases by which a backend says that it does not return what was asked for. Each is matched by a rule as well.
 const PHRASES: &[&str] = &[
     r"(network )?connection (refused|reset|error|aborted|failed|closed|timed ?out)( by (the )?(peer|server|host))?",
     r"network (is )?(error|unreachable)",
@@ -103,7 +103,7 @@ const AFTER_PHRASE: &str = r"( (after|in) \d+([.,]\d+)? ?\w{1,12}| for (today|no
 const GOES_ON: &str =
     r"(\s*[:;,!(]|\s+[–—-]\s|\s+(after|for|by|from|at|on|while|until|with|in|when|because|due|please|try)\b)";
 
-/// The first words of a backend that has found nothing.
+/// Beginnings of answers that report that nothing was found.
 const NOTHING_YET: &str = r"^\W{0,3}(sorry,? )?((there (are|were|is|was) )?(no|zero|0) ([\w'-]+ ){0,3}(found|available|returned)\b|(no|zero|0) (results?|matches|hits)\s*([.,:;]|$)|(nothing (was )?|not )found\b)";
 
 /// Words about the search that may follow a phrase. They replace `<about>` in rules over short answers.
@@ -120,11 +120,11 @@ pub(super) static COUNTS_NO_FAILURE: LazyLock<Regex> = LazyLock::new(|| compiled
 pub(super) static FAILURE_PHRASE: LazyLock<Regex> =
     LazyLock::new(|| compiled(&format!("{BEFORE_PHRASE}({}){AFTER_PHRASE}", PHRASES.join("|"))));
 
-/// Matches a sentence that begins with a phrase of failure.
+/// Matches a sentence that begins with a phrase of failure and goes on, or that says that nothing was found.
 pub(super) static PHRASE_START: LazyLock<Regex> =
     LazyLock::new(|| compiled(&format!("{BEFORE_PHRASE}({}){GOES_ON}|{NOTHING_YET}", PHRASES.join("|"))));
 
-/// Matches things whose absence is good news, although they may have been searched for.
+/// Matches the beginning of an answer that has none of the things whose absence is good news, such as `no errors`.
 pub(super) static GOOD_NEWS: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"^\W{0,3}(there (are|were|is|was) )?(no|zero|0) ([\w'-]+ ){0,2}(errors?|exceptions?|issues?|problems?|warnings?|failures?|vulnerabilit(y|ies)|bugs?|conflicts?|changes?|differences?|violations?|mistakes?|virus(es)?|threats?|duplicates?)\b",
@@ -169,12 +169,12 @@ pub fn prepare() {
     LazyLock::force(&RULES);
 }
 
-/// Replaces `\w` in brackets: the patterns' words are English, and compiling thousands of letters of all alphabets in
-/// a hundred places would take tens of milliseconds.
+/// The characters of `\w`, which is replaced by them: the patterns' words are English, and compiling the letters of all
+/// alphabets in a hundred places would take tens of milliseconds.
 const WORD: &str = "0-9A-Za-z_";
 
-/// Replaces `\W`: everything except these letters and the blocks that hold letters of other alphabets. This leaves
-/// punctuation, arrows, signs and emoji.
+/// Replaces `\W`: everything except the characters of [`WORD`] and the blocks that hold letters of other alphabets.
+/// This leaves punctuation, arrows, signs and emoji.
 const NOT_WORD: &str = r"[^0-9A-Za-z_\u{AA}\u{B5}\u{BA}\u{C0}-\u{1FFF}\u{2C00}-\u{2DFF}\u{3040}-\u{D7FF}\u{F900}-\u{FDFF}\u{FE20}-\u{FEFE}\u{FF10}-\u{FFDF}\u{10000}-\u{1EFFF}\u{20000}-\u{3FFFF}]";
 
 /// Compiles a pattern of this program; a test compiles all of them.

@@ -30,7 +30,8 @@ pub struct TrajectoryScore {
     /// The pairs of calls whose arguments were compared: one for each match, in their order, then those of reference
     /// calls that the alignment leaves unmatched, by reference call.
     pub compared: Vec<ComparedPair>,
-    /// Reference calls that are compared with no call but are not missing: all that they lead to is left behind.
+    /// Reference calls that were compared with no call and yet are not missing: the prediction leaves behind
+    /// all artifacts that they lead to, made in another way.
     pub reached_without: Vec<CallPlace>,
     /// The evidence whether the trajectory did its job; `None` where the reference has no call, and in the profile
     /// `open-m3-bench`.
@@ -56,7 +57,7 @@ pub struct Summary {
     pub findings: Findings,
     /// The calls of each tool.
     pub by_tool: ByTool,
-    /// The survey of tools, where results are evidence.
+    /// What the recorded results show about each tool; empty where results are not used as evidence.
     pub survey: Survey,
 }
 

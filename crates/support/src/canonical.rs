@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 
 use crate::text::hash_of_bytes;
 
-/// The hash of a value as canonical JSON: keys sorted, no white space.
+/// The hash of the canonical text of a value, which [`canonical`] describes.
 pub fn hash_of(value: &impl Serialize) -> String {
     // Only a map whose keys are not texts can make this fail.
     let value = serde_json::to_value(value).unwrap_or(Value::Null);

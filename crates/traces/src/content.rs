@@ -38,7 +38,7 @@ pub struct Media {
 /// Where a picture, a sound or a file is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum MediaPlace {
-    /// In the trace itself, in base64 of either alphabet.
+    /// In the trace itself, in base64, with the standard or the URL-safe alphabet.
     Data(String),
     /// At an address, in a file or under a provider's id.
     Reference(String),
@@ -281,7 +281,8 @@ fn medium(named: &str, value: &Json, mime: Option<&str>) -> Media {
     Media::of_address(kind, at, mime)
 }
 
-/// The content of a text: its parts if it is JSON that [`of_parts`] accepts, as in spans, else the text.
+/// The content of a text: its parts if the text is JSON that [`of_parts`] accepts (spans hold messages like this), else
+/// the text itself.
 pub(crate) fn of_text_or_parts(text: &str) -> Content {
     if text.trim_start().starts_with(['[', '{'])
         && let Ok((value, _)) = parse(text.as_bytes())
@@ -315,7 +316,7 @@ pub(crate) fn result_of(value: &Json) -> Json {
     }
 }
 
-/// The bytes in base64 of either alphabet, with or without padding; `None` if it is neither.
+/// The bytes of base64 data, in the standard or the URL-safe alphabet, with or without padding; `None` if neither.
 #[must_use]
 pub fn decode(data: &str) -> Option<Vec<u8>> {
     const EITHER: GeneralPurposeConfig =

@@ -32,7 +32,7 @@ pub struct ViewSources {
     pub formats: &'static [Format],
 }
 
-/// Nothing can be shown.
+/// The message about why nothing can be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewError(pub String);
 
@@ -77,7 +77,7 @@ impl std::fmt::Debug for Library {
     }
 }
 
-/// A run to be scored: its number, the digest of its predictions, both files.
+/// A run to be scored: its number, the digest of its first file of predictions, all of these files, and the references.
 struct Job {
     run: usize,
     digest: String,

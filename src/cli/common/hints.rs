@@ -16,7 +16,7 @@ fn with_hint(error: &impl Display, hint: &str) -> String {
     let message = error.to_string();
     let is_hinted = message.lines().last().is_some_and(|line| line.starts_with("hint: "));
     match is_hinted {
-        // A question ends its sentence.
+        // After a question mark, the next hint begins without a semicolon.
         true if message.ends_with('?') => format!("{message} {hint}"),
         true => format!("{message}; {hint}"),
         false => format!("{message}\nhint: {hint}"),

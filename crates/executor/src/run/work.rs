@@ -112,7 +112,7 @@ impl Work {
                 let error = OutputError::io("make the workspace", &path)(cause);
                 return Err(Unavailable::Run(error.into()));
             }
-            // The image vanished or the folder cannot be removed: other tasks may be luckier.
+            // The image vanished, or the workspace of an earlier try cannot be removed: this concerns only this task.
             result => result.map_err(|cause| {
                 let file = image.as_ref().map_or_else(String::new, |(_, file)| {
                     format!(", with a copy of `{}`", file.source().display())
@@ -211,7 +211,7 @@ impl Work {
         Some(if is_exhausted { Unavailable::Run(RunError::Exhausted(reason)) } else { unavailable(reason) })
     }
 
-    /// Writes the record of an attempt, unless its failure concerns the whole run.
+    /// Writes the prediction of an attempt, unless its failure concerns the whole run or may still do so.
     async fn conclude(
         &self,
         attempted: Result<AttemptEnd, Unavailable>,
@@ -330,7 +330,7 @@ fn of_task(reason: String) -> Unavailable {
     Unavailable::Task(FailureClass::Other, reason)
 }
 
-/// The record of a task that was never begun.
+/// The record of a task whose model was never asked, because something was missing or the run was stopped.
 fn nothing(finish: FinishReason, failure: FailureClass, reason: Option<String>) -> Record {
     Record {
         steps: Vec::new(),
@@ -348,7 +348,7 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Runs work that waits for the disk or takes long on a thread apart from tasks that wait for the network.
+/// Runs work that waits for the disk, or takes long, on a thread of its own, so that it delays no network task.
 pub(super) async fn blocking<T: Send + 'static>(
     act: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, RunError> {

@@ -42,8 +42,8 @@ pub(crate) enum ReplyError {
     },
 }
 
-/// Codes for which waiting does not help, although they come with status 429: OpenAI's for an account that is empty,
-/// at its limit or not paid for, and Anthropic's `billing_error` (402).
+/// Codes for which waiting does not help, although most come with status 429: OpenAI's for an account that is empty, at
+/// its limit or not paid for, and Anthropic's `billing_error`, which comes with 402.
 const EMPTY_ACCOUNT: [&str; 4] =
     ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"];
 
@@ -58,8 +58,8 @@ const PAYMENT_REQUIRED: u16 = 402;
 /// The status for no key, or a wrong one.
 const UNAUTHORIZED: u16 = 401;
 
-/// Gemini's error for a wrong key, with status 400: the reason among the details, which some servers in between do
-/// not pass on, or else the code and the beginning of the message.
+/// The reason in the details of Gemini's error for a wrong key, which has status 400. Some servers in between drop the
+/// details; then the code and the beginning of the message, in `WRONG_KEY`, tell it.
 pub(super) const WRONG_KEY_REASON: &str = "API_KEY_INVALID";
 const WRONG_KEY: (&str, &str) = ("INVALID_ARGUMENT", "API key not valid");
 
@@ -88,7 +88,7 @@ impl ReplyError {
     pub(crate) fn is_worth_retrying(&self, status: u16) -> bool {
         match self {
             Self::Unreadable { .. } => is_success(status) || is_passing(status),
-            // Streaming is a setting of the server.
+            // The server is set to stream, so trying again would give another stream.
             Self::Streamed { .. } => false,
             Self::Provider { code, message } => {
                 let never = self.refusal(status).is_some() || self.is_context_overflow(status);

@@ -1,9 +1,9 @@
-//! Why results are not compared.
+//! The reasons why scores by different suites cannot be compared.
 
 /// Why suites cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AgreeError {
-    /// A metric is not there, or there is only one suite.
+    /// A named metric is missing or not a share, or there is nothing to compare: only one suite, and no labels.
     #[error("{0}")]
     Views(String),
     /// Models were scored in different ways.

@@ -1,4 +1,4 @@
-//! Failed tasks, beside the scores: if a provider gave no answer, the other model is not better for it.
+//! Failed tasks, shown beside the scores: a model is not better because the provider of another one gave no answer.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const NAMED: usize = 4;
 /// Tasks without a prediction, or with one that failed or was not finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailuresReport {
-    /// The number of tasks, including those that were left out because they failed; each counts in every repetition.
+    /// The number of tasks, including those that were left out because they failed; each repetition counts as one.
     pub tasks: usize,
     /// The number of failed tasks.
     pub failed: usize,
@@ -28,7 +28,7 @@ impl FailuresReport {
     pub(super) fn of(selection: &Selection<'_>) -> Vec<Option<Self>> {
         let of_model = |model: usize| {
             let (trajectories, origin) = (&selection.trajectories[model], selection.origins[model]);
-            // The published program leaves failed tasks out, so they are only in the ledger.
+            // In this profile, failed tasks are left out of the score, so only the counts in its head know them.
             if selection.profile == Profile::OpenM3Bench {
                 let (classes, tasks) = origin.failures.as_ref()?;
                 return Some(Self::new(classes.clone(), *tasks));

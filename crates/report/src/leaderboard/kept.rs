@@ -11,7 +11,7 @@ use crate::{MatchReport, RegionsReport, TrajectoryReport, shortened};
 /// strength count as strong from `tau_strong` on.
 ///
 /// # Errors
-/// What is wrong with the trajectory, in words that name it.
+/// A message that names the trajectory and what is wrong with it.
 pub(super) fn kept(
     report: TrajectoryReport,
     tau_strong: f64,
@@ -50,8 +50,8 @@ fn trajectory(mut report: TrajectoryReport, tau_strong: f64) -> Result<Trajector
     })
 }
 
-/// The sums behind the metrics, and the metrics that the score lacks. Metrics of matched pairs come from the pairs, the
-/// others from their values.
+/// The sums behind the metrics, and the metrics that the score lacks. Metrics of matched pairs are summed again from
+/// the pairs; the others are taken from the values in the score.
 fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec<Metric>), String> {
     let metrics = &report.metrics;
     let references = metrics.reference_calls as f64;
@@ -79,7 +79,7 @@ fn sums(report: &TrajectoryReport, tau_strong: f64) -> Result<(WeightedSums, Vec
             Some(Sum::OfTrajectories(_)) => {
                 (value.is_some(), uncounted(value.unwrap_or_default() * references))
             }
-            // Nothing is added to a mean whose value is unknown, as in scores of earlier versions.
+            // A score without the value, as earlier versions wrote them, adds nothing to the mean.
             Some(Sum::MeanInPairs(of)) => (true, pairs.iter().map(of).sum()),
             Some(Sum::MeanOfTrajectories(_)) => (true, SumAndCount::from(value)),
             Some(Sum::Matched) | None => continue,

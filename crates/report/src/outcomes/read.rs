@@ -21,8 +21,8 @@ pub struct OutcomesByTrajectory {
     found: HashMap<String, (usize, TaskOutcomes)>,
 }
 
-/// The document, or a line of JSON Lines, with only the members that a score keeps. The types that are written belong
-/// to the program.
+/// The whole document, or a line of JSON Lines, with only the members that a score needs. The types of the full
+/// document, which the program writes, are in the program.
 #[derive(Deserialize)]
 struct Entry {
     schema: Option<String>,
@@ -62,7 +62,7 @@ impl OutcomesByTrajectory {
         let mut keep = |part: TrajectoryPart| {
             let calls = part.details.iter().filter(|call| call.place.is_some()).count();
             let TrajectoryPart { outcomes: mut counts, not_executed, details, .. } = part;
-            // Earlier files count calls that were not executed as successes too.
+            // Files of earlier versions count calls that were not executed as successes too.
             let sum = counts.all().into_iter().fold(not_executed, u64::saturating_add);
             if sum > details.len() as u64 {
                 counts.success = counts.success.saturating_sub(not_executed);
@@ -100,10 +100,11 @@ impl OutcomesByTrajectory {
         Ok(Self { path: path.to_owned(), found })
     }
 
-    /// The outcomes of a trajectory with this number of predicted calls; `None` for one without calls.
+    /// The outcomes of a trajectory with this number of predicted calls; `None` if it has none and the
+    /// file lacks it.
     ///
     /// # Errors
-    /// [`UnusableFile::OtherCalls`] if the file has another number of calls for this id.
+    /// [`UnusableFile::OtherCalls`] if the file has another number of calls for this id, or lacks an id that has calls.
     pub fn get(&self, id: &str, calls: usize) -> Result<Option<TaskOutcomes>, UnusableFile> {
         let other = |found: String| UnusableFile::OtherCalls {
             path: self.path.clone(),

@@ -1,6 +1,6 @@
 //! Hashes, as people see them.
 
-/// The number of digits of a hash in a signature.
+/// The number of a hash's digits that people are shown, in the line that identifies a score and in file lists.
 const DIGITS: usize = 8;
 
 /// The first digits of a hash.

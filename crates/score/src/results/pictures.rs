@@ -62,14 +62,15 @@ pub trait ComparePictures: Debug + Sync {
 /// How alike two pictures are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Likeness {
-    /// The likeness, in [0, 1]; 1 for the same pixels, 0 for pictures of different sizes.
+    /// The likeness, in [0, 1]: 1 for the same pixels, 0 if the sides differ by more than 2 pixels or the
+    /// colours too much.
     pub likeness: f64,
     /// Whether they count as one picture: their sides differ by 2 pixels at most, and their common part hardly differs.
     pub is_same: bool,
 }
 
 impl Likeness {
-    /// The likeness of what is the same to the last bit.
+    /// The likeness of two pictures with the same bytes.
     pub(super) const EQUAL: Self = Self { likeness: 1.0, is_same: true };
 
     /// The likeness of what has nothing in common.

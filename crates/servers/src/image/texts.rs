@@ -96,7 +96,7 @@ impl Text {
         let scaled = font.as_scaled(pen.scale());
         let step = scaled.height() + scaled.line_gap();
         let mut baseline = y;
-        // Other control characters are made visible, as in messages.
+        // Tabs are four spaces, line feeds begin a new line; other control characters are made visible.
         for line in self.content.replace('\t', "    ").split('\n') {
             let is_seen = baseline + em > 0.0 && baseline - 2.0 * em < canvas.image.height() as f32;
             if is_seen {
@@ -119,7 +119,7 @@ struct Pen<'a> {
 }
 
 impl Pen<'_> {
-    /// In `ab_glyph`, the size of a font is its height, not its em.
+    /// The scale for `ab_glyph`, which measures a font by its height and not by its em.
     fn scale(&self) -> PxScale {
         let units = self.font.units_per_em().unwrap_or(2048.0);
         PxScale::from(self.em * self.font.height_unscaled() / units)

@@ -17,8 +17,8 @@ impl<'s> Schema<'s> {
         self.0.get("properties")?.get(name)
     }
 
-    /// Whether no required argument is missing, and each argument is a parameter and of its type: the test of AST
-    /// accuracy.
+    /// Whether no required argument is missing, and each argument is a known parameter and of its type. This is what
+    /// the metric AST accuracy tests.
     pub(super) fn has_all(self, arguments: &Members) -> bool {
         let is_known = |(name, value): &(String, Json)| {
             self.parameter(name).is_some_and(|schema| has_type(value, schema))

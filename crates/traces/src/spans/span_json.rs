@@ -8,7 +8,7 @@ use crate::content::decode;
 use crate::fields::{Fields, members};
 use crate::time::rfc3339;
 
-/// The attribute of spans of m3 whose duration is not known.
+/// The attribute that m3 sets on exported spans whose duration is not known, because their end is invented.
 pub(crate) const WITHOUT_DURATION: &str = "m3.duration.unknown";
 
 /// Reads a span without OTLP around it, which may name its scope itself.
@@ -43,12 +43,12 @@ pub(super) fn span(value: &Json) -> Span {
             .map(event)
             .collect(),
     };
-    // The end of such a span is made up.
+    // m3 exports spans without a known duration with an invented end.
     if span.attributes.get(WITHOUT_DURATION) == Some(&Json::Bool(true)) {
         span.end = None;
     }
     span.parent = span.parent.filter(|parent| !parent.is_empty());
-    // Phoenix's REST interface tells the kind beside the attributes.
+    // Phoenix's REST interface has the kind as a member beside `attributes`, not inside.
     if let Some(kind) = value.text("span_kind") {
         span.attributes.insert("openinference.span.kind", Json::String(kind.to_owned()));
     }
@@ -78,7 +78,7 @@ fn record(value: &Json) -> (String, Event) {
     (hex(value.first(&["spanId", "span_id"]), 8), event)
 }
 
-/// The events of a log record. AWS writes those of a span with messages as one record, whose body has all of them.
+/// The events in a log record: one, except in records of AWS, which hold all messages of a span in their body.
 pub(super) fn records(value: &Json) -> Vec<(String, Event)> {
     let (span, record) = record(value);
     let messages = |key| value.below(&["body", key, "messages"]).map(Json::items).unwrap_or_default().iter();
@@ -114,7 +114,8 @@ fn attributes(value: &Json) -> Attributes {
     attributes
 }
 
-/// A value of OTLP: an object with one member that names its type. Other members may be null; without any, it is null.
+/// A value of OTLP: an object with one member that names its type; further members may be null. An object without
+/// such a member is null, and a value that is not an object is taken as it is.
 fn any_value(value: &Json) -> Json {
     let Json::Object(_) = value else { return value.clone() };
     if let Some(value) = value.first(&["stringValue", "string_value", "boolValue", "bool_value"]) {

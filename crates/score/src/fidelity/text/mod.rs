@@ -81,7 +81,7 @@ impl Rest {
         rest
     }
 
-    /// Counts a text of signs alone as one left-over word: a longer text does not say the same.
+    /// Makes a text of signs alone, such as `-`, one left-over word: no other text's words can stand for it.
     fn count_signs(&mut self, text: &str) {
         let text = text.trim();
         if !text.is_empty() && !text.contains(char::is_alphanumeric) {
@@ -116,7 +116,8 @@ pub(super) fn rests(words: &Words, a: &str, b: &str, named: NamedThing) -> [Rest
     [x, y]
 }
 
-/// The keys of a text's words, each with its weight.
+/// The keys of the words of a text, each with its weight. All forms and spellings of one word have the
+/// same key.
 pub(super) fn keys(text: &str) -> Vec<(String, f64)> {
     let (tokens, _) = token::tokens(cut(text), Manner { named: NamedThing::Other, is_foreign: false });
     tokens.into_iter().map(|token| (token.key, token.weight)).collect()
@@ -147,7 +148,8 @@ fn without_sign(text: &str) -> &str {
     ["/r/", "r/", "/u/", "u/", "@", "#"].iter().find_map(|sign| text.strip_prefix(sign)).unwrap_or(text)
 }
 
-/// Whether two texts are of another script, or have more function words of other languages than of English.
+/// Whether two texts are not English: one is mostly of another script, or both together have more function words of
+/// other languages than of English (of one or two such words, only if few other words are known).
 fn are_foreign(a: &str, b: &str, named: NamedThing) -> bool {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
     let others = |text: &str| text.chars().filter(|c| c.is_alphabetic() && !c.is_ascii()).count();
@@ -158,7 +160,7 @@ fn are_foreign(a: &str, b: &str, named: NamedThing) -> bool {
     let foreign = words().filter(|word| lexicon::is_foreign_function_word(word)).count();
     // Single letters are words of many languages.
     let english = words().filter(|word| word.len() > 1 && lexicon::is_function_word(word)).count();
-    // Addresses are full of such words, and English texts have names like `Los Angeles`.
+    // Addresses are full of foreign function words, and English texts have names like `Los Angeles`.
     if named == NamedThing::Places || foreign <= english {
         return false;
     }
@@ -187,7 +189,7 @@ mod tests {
         assert!(a.lost() > 0.5 && b.lost() > 0.5, "{a:?} {b:?}");
     }
 
-    /// Without embeddings: what names of people and addresses leave out or shorten.
+    /// Names of people and addresses, with parts left out or shortened, compared without embeddings.
     #[test]
     fn people_have_initials_and_streets_abbreviations() {
         let score = |named: NamedThing, a: &str, b: &str| compare(&Words::default(), a, b, named).score;

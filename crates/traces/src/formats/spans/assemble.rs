@@ -16,7 +16,8 @@ pub(super) fn conversation(spans: &[Span], mut roles: Vec<Role>) -> Conversation
     scope(spans, &mut roles, &mut scopes, None, 0).1
 }
 
-/// The trajectory of the spans directly in the trace, or in a call, with the agent's name.
+/// The trajectory whose spans `holder` holds (the trace itself, a call or an agent), with the
+/// agent's name if it has one.
 fn scope(
     spans: &[Span],
     roles: &mut [Role],
@@ -50,7 +51,7 @@ fn scope(
             break;
         }
         let (name, inner) = scope(spans, roles, scopes, Some(inside), depth + 1);
-        // Members are in the order of their spans.
+        // Binary search works, since members, and so the calls, are sorted by their spans.
         let of_inside = ran.binary_search_by_key(&inside, |ran| ran.span).ok();
         let tool = || of_inside.and_then(|at| ran.get(at)).map(|ran| ran.ran.call.tool.clone());
         if !inner.is_empty() {
