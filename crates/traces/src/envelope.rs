@@ -28,10 +28,11 @@ use crate::values::opened;
 const HOLDERS: &[&str] = names![
     agentcontainer agentdata agents agentstate agentstates allmessages body calls cases chat chathistory
     chats chatstore completion completions content context conversation conversations data dest entries
-    events examples httpinteractions inlinedresponses inmemory interactions item items llmcontext log memory message messagehistory messages
-    output outputs params payload record records response responses result results rollouts row rows run
-    rundata runs sample samples serializeddata session sessions simulations spans state store tasks
-    testcases tests thread threads trace traces trajectory trials userinput values
+    events examples httpinteractions inlinedresponses inmemory interactions item items llmcontext log
+    memory message messagehistory messages output outputs params payload record records response responses
+    result results rollouts row rows run rundata runs sample samples serializeddata session sessions
+    simulations spans state store tasks testcases tests thread threads trace traces trajectory trials
+    userinput values
 ];
 
 /// The most records that tell the format.

@@ -19,19 +19,26 @@ impl RecognizedFile<'_> {
     /// # Errors
     /// Those of [`RecognizedFile::read`].
     pub fn read_or_guess(&self, sink: &mut dyn Sink) -> Result<(), ReadError> {
-        let mut first = UntilFirstTrace { sink: &mut *sink, waiting: Some(SinkBuffer::default()) };
+        let mut first =
+            WaitingSink { sink: &mut *sink, waiting: Some(SinkBuffer::default()), holds_traces: false };
         let result = self.read(&mut first);
         let Some(waiting) = first.waiting else { return result };
         if matches!(result, Err(ReadError::Refused(_)))
             && let Some(format) =
                 FORMATS.iter().find(|format| format.name == SIGNS && format.name != self.format.name)
         {
-            let mut guessed = SinkBuffer::default();
+            let waiting = Some(SinkBuffer::default());
+            let mut second = WaitingSink { sink: &mut *sink, waiting, holds_traces: true };
             let file =
                 RecognizedFile { format, source: self.source, head: self.head.clone(), envelope: None };
-            if file.read(&mut guessed).is_ok() && guessed.traces().any(lost::has_calls) {
-                sink.format(format.name);
-                return guessed.give(sink);
+            let (result, guessed) = (file.read(&mut second), second.waiting.take());
+            match (result, guessed) {
+                (Err(ReadError::Stopped), _) => return Err(ReadError::Stopped),
+                (Ok(()), Some(guessed)) if guessed.traces().any(lost::has_calls) => {
+                    sink.format(format.name);
+                    return guessed.give(sink);
+                }
+                _ => {}
             }
         }
         waiting.give(sink)?;
@@ -39,17 +46,20 @@ impl RecognizedFile<'_> {
     }
 }
 
-/// Holds what comes before the first trajectory.
-struct UntilFirstTrace<'s> {
+/// Holds what comes before the first trajectory, or all; the progress is passed on at once, so that a reader can stop.
+struct WaitingSink<'s> {
     sink: &'s mut dyn Sink,
     /// `None` once it is passed on.
     waiting: Option<SinkBuffer>,
+    holds_traces: bool,
 }
 
-impl UntilFirstTrace<'_> {
+impl WaitingSink<'_> {
     /// The buffer while there is one and it is not full, else the inner sink.
     fn receiver(&mut self) -> &mut dyn Sink {
-        if let Some(full) = self.waiting.take_if(|waiting| waiting.len() >= MOST_WAITING) {
+        if let Some(full) =
+            self.waiting.take_if(|waiting| !self.holds_traces && waiting.len() >= MOST_WAITING)
+        {
             // Messages alone: no trajectory is among them, so nothing can fail.
             let _ = full.give(self.sink);
         }
@@ -60,8 +70,11 @@ impl UntilFirstTrace<'_> {
     }
 }
 
-impl Sink for UntilFirstTrace<'_> {
+impl Sink for WaitingSink<'_> {
     fn trace(&mut self, line: Option<u64>, trace: Trace) -> Result<(), ReadError> {
+        if self.holds_traces {
+            return self.receiver().trace(line, trace);
+        }
         self.waiting.take().map_or(Ok(()), |waiting| waiting.give(self.sink))?;
         self.sink.trace(line, trace)
     }
