@@ -11,7 +11,7 @@ use m3_llm::{
 };
 use m3_support::redact::Redactor;
 use m3_support::text::milliseconds;
-use m3_trajectory::{FailureClass, Task};
+use m3_trajectory::{FailureClass, Task, TurnRecord};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -23,7 +23,6 @@ use super::prompts::{TaskPrompt, filled, quoted};
 use super::stop::Stop;
 use super::{
     CallRecord, Event, Events, FinishReason, OfferedTools, Record, RunOptions, StepRecord, TaskEvent, Tools,
-    TurnRecord,
 };
 
 /// Everything that is needed to run a task once. The caller starts the servers and prepares the image.

@@ -85,6 +85,8 @@ mod stop;
 mod tools;
 mod workspace_pictures;
 
+pub use m3_trajectory::FinishReason;
+
 pub use attempt::{AttemptEnd, attempt};
 pub use attempt_state::Attempt;
 pub use event::{Event, Events, TaskEvent};
@@ -92,7 +94,7 @@ pub use modes::TOOLS_UNREAD;
 pub use offered::OfferedTools;
 pub use options::{Instruction, Limits, Mode, RunOptions};
 pub use prompts::prompts_hash;
-pub use record::{CallRecord, FinishReason, Record, StepRecord, TurnRecord};
+pub use record::{CallRecord, Record, StepRecord};
 pub use recorded::{from_record, recorded_catalog, to_record};
 pub use run_blocker::RunBlocker;
 pub use schemas::{TooManyTools, check_tool_count};

@@ -1,36 +1,9 @@
 //! The record of a task: a native prediction with everything that was said and returned.
 
-use m3_llm::Usage;
-use m3_trajectory::FailureClass;
+use m3_trajectory::{FailureClass, FinishReason, TurnRecord};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
-
-/// Why a task ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FinishReason {
-    /// The model gave its answer.
-    Answered,
-    /// All steps were used; the model was asked for its answer with what it had.
-    MaxSteps,
-    /// Calls, tokens or time were used up.
-    Budget,
-    /// The prompt did not fit the model's context; asked again, it would not fit either.
-    ContextOverflow,
-    /// The model or what the task needs could not be had; the record has what was done until then.
-    Error,
-    /// The run was interrupted: the record has what was done until then, and the task will be run again. No prediction
-    /// has this reason, only the record that is kept beside the predictions.
-    Interrupted,
-}
-
-impl FinishReason {
-    /// Whether something failed, apart from reaching a limit that the user set.
-    pub(crate) fn is_failure(self) -> bool {
-        matches!(self, Self::Error | Self::ContextOverflow)
-    }
-}
 
 /// A task that was run once; [`Prediction`](super::run::Prediction) is the form in which it is written.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,23 +54,4 @@ pub struct CallRecord {
     pub outcome: String,
     /// The time from sending the call to its result; 0 for a call that was not made.
     pub milliseconds: u64,
-}
-
-/// A turn of the model.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct TurnRecord {
-    /// The purpose of the turn, as in [`Event::Asked`](super::Event::Asked).
-    pub purpose: String,
-    /// The usage that the provider reported.
-    pub usage: Usage,
-    /// The time from the first try to the answer.
-    pub milliseconds: u64,
-    /// The number of times that the model was asked.
-    pub tries: u32,
-    /// The model that the provider says has answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// What was wrong with the reply and how it was understood all the same.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub oddities: Vec<String>,
 }

@@ -38,9 +38,10 @@ pub use breaker::{Breaker, FailureScope, MAX_FAILED_TASKS, ModelBlocker};
 pub use cassette::{Cassette, CassetteError, CassetteSummary, Header, Others, RecordedCall, Recorder};
 pub use error::ModelError;
 pub use keys::{Key, KeyError, Keys, key_from};
+pub use m3_trajectory::Usage;
 pub use message::{
     Arguments, Assistant, Message, Part, Reply, ReplyCall, Request, RequestLimits, Scope, Settings,
-    StopReason, ToolAnswer, Usage,
+    StopReason, ToolAnswer,
 };
 pub use model::{Model, ModelAnswer, Retry};
 pub use model_options::ModelOptions;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Picture, ToolDefinitions};
+use super::{Picture, ToolDefinitions, Usage};
 
 /// A request for the model's next turn: the conversation so far, and the tools that may be called.
 #[derive(Debug, Clone, Default)]
@@ -165,26 +165,6 @@ pub enum StopReason {
     Other(String),
 }
 
-/// Tokens of one reply or of several, as the provider counts them. What is not reported is `None`, not 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Usage {
-    /// Tokens read, cached ones included.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    /// The input tokens that were read from the provider's cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cached_input_tokens: Option<u64>,
-    /// Tokens written, thoughts included.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-    /// The output tokens that are thoughts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoning_tokens: Option<u64>,
-    /// Whether the sum is incomplete: at least one reply came without its input or its output tokens.
-    #[serde(rename = "partial", default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_partial: bool,
-}
-
 /// The task that a request belongs to. Equal requests of different tasks are recorded separately in a cassette.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Scope {
@@ -197,50 +177,6 @@ pub struct Scope {
     /// The task's workspace. Its path differs between runs, so a cassette records `{workspace}` instead, and a replay
     /// puts its own path there.
     pub workspace: Option<PathBuf>,
-}
-
-impl Usage {
-    /// The sum of both. A number that only one of them reports is kept.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
-            (Some(a), Some(b)) => Some(a.saturating_add(b)),
-            (a, b) => a.or(b),
-        };
-        Self {
-            input_tokens: sum(self.input_tokens, other.input_tokens),
-            cached_input_tokens: sum(self.cached_input_tokens, other.cached_input_tokens),
-            output_tokens: sum(self.output_tokens, other.output_tokens),
-            reasoning_tokens: sum(self.reasoning_tokens, other.reasoning_tokens),
-            is_partial: self.is_partial || other.is_partial,
-        }
-    }
-
-    /// The usage of one reply, which is partial if the provider did not report input or output.
-    #[must_use]
-    pub(super) fn of_reply(self) -> Self {
-        Self { is_partial: self.input_tokens.is_none() || self.output_tokens.is_none(), ..self }
-    }
-
-    /// The usage in words: `1200 in, 80 out`.
-    #[must_use]
-    pub fn in_words(self) -> String {
-        let words = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
-        let sum = format!("{} in, {} out", words(self.input_tokens), words(self.output_tokens));
-        format!("{sum}{}", self.partial_mark())
-    }
-
-    /// A mark behind a sum of tokens to which some replies did not contribute.
-    #[must_use]
-    pub fn partial_mark(self) -> &'static str {
-        if self.is_partial { " (partial: some replies came without)" } else { "" }
-    }
-
-    /// Input and output together, for budgets; unreported numbers count as 0.
-    #[must_use]
-    pub fn total(self) -> u64 {
-        self.input_tokens.unwrap_or(0).saturating_add(self.output_tokens.unwrap_or(0))
-    }
 }
 
 impl Reply {

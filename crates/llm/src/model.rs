@@ -268,7 +268,7 @@ impl Model {
             return Err(Failure::new(reason));
         }
         let read = self.inner.wire.reply(status, body);
-        let read = read.map(|reply| Reply { usage: reply.usage.of_reply(), ..reply });
+        let read = read.map(|reply| Reply { usage: reply.usage.marked_if_partial(), ..reply });
         read.map_err(|error| {
             let mut reason = redact(&error.to_string());
             if !(200..300).contains(&status) {

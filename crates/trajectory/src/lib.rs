@@ -39,6 +39,7 @@ mod model;
 mod problem;
 mod read;
 mod result;
+mod run_record;
 #[cfg(feature = "schema")]
 mod schema;
 mod source;
@@ -59,6 +60,7 @@ pub use result::{
     ReadResult, ResultPicture, file_name, file_names, is_file, read_result, result_parts, result_picture,
     sent_base64,
 };
+pub use run_record::{FinishReason, RunFacts, TurnRecord, Usage};
 #[cfg(feature = "schema")]
 pub use schema::TrajectorySchema;
 pub use source::Source;

@@ -1,7 +1,7 @@
 //! A trajectory as a row of a table. Rows are made once, so that tables need not read the file again.
 
-use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
+use m3_trajectory::{Trajectory, Usage};
 use serde::Serialize;
 
 use crate::grades::{Measures, measures};
@@ -75,11 +75,8 @@ impl Row {
                 tools.push(cut(&call.tool, NAME));
             }
         }
-        let usage = |key: &str| trajectory.get("usage")?.get(key)?.as_count();
-        let tokens = match (usage("input_tokens"), usage("output_tokens")) {
-            (None, None) => None,
-            (read, written) => Some(read.unwrap_or(0).saturating_add(written.unwrap_or(0))),
-        };
+        let usage = trajectory.usage();
+        let usage = usage.filter(|usage| usage.input_tokens.or(usage.output_tokens).is_some());
         Self {
             id: trajectory.id.clone(),
             repeat: 1,
@@ -94,7 +91,7 @@ impl Row {
             calls: trajectory.call_count(),
             failed_calls: trajectory.calls().filter(|(_, call)| is_failed(call)).count(),
             tools,
-            tokens,
+            tokens: usage.map(Usage::total),
             milliseconds: trajectory.milliseconds(),
             grades: measures(trajectory),
         }

@@ -79,7 +79,7 @@ pub(super) fn plan(run: &Run, attempts: &Attempts) -> Plan {
             let is_there = kept.is_some();
             let same = kept.filter(|kept| kept.key == key);
             present.push(same.is_some());
-            plan.has_replies |= same.as_ref().is_some_and(|kept| !kept.trajectory.list("turns").is_empty());
+            plan.has_replies |= same.as_ref().is_some_and(|kept| kept.trajectory.turns().next().is_some());
             if !task.is_selected {
                 plan.standing.others += usize::from(is_there && same.is_none());
                 continue;

@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use m3_llm::Usage;
 pub use m3_trajectory::PREDICTION_SCHEMA;
-use m3_trajectory::json::Json;
-use m3_trajectory::{CallForms, FailureClass, NO_NAME, Task, Trajectory};
+use m3_trajectory::{
+    CallForms, FailureClass, FinishReason, NO_NAME, RunFacts, Task, Trajectory, TurnRecord, Usage,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{FinishReason, Mode, Record, RunOptions, StepRecord, TOOLS_UNREAD, TurnRecord};
+use crate::{Mode, Record, RunOptions, StepRecord, TOOLS_UNREAD};
 
 /// A prediction. Unknown keys of the task stand beside these fields; a key with the name of a field gets `task_` in
 /// front.
@@ -91,18 +91,9 @@ pub struct Versions {
 /// How a task was run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RunReport {
-    /// Hash of all that decides what is asked and what may happen: the same command does not repeat a task that has
-    /// a prediction with its key.
-    pub key: String,
-    /// Which repetition, from 1.
-    pub repeat: u32,
-    /// The number of the attempt at this repetition, from 1.
-    pub attempt: u32,
-    /// The time from the start of the servers to the end.
-    pub milliseconds: u64,
-    /// Whether the model was shown no image: the blind baseline. Left out if it was shown all images that there were.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub no_images: bool,
+    /// Its place in the plan of the run.
+    #[serde(flatten)]
+    pub facts: RunFacts,
     /// Mode, limits, settings.
     pub options: RunOptions,
 }
@@ -182,7 +173,7 @@ impl Prediction {
 pub(super) struct KeptPrediction {
     pub(super) trajectory: Trajectory,
     pub(super) finish: FinishReason,
-    /// The prediction's [`RunReport::key`].
+    /// The prediction's [`RunFacts::key`].
     pub(super) key: String,
 }
 
@@ -191,7 +182,7 @@ impl KeptPrediction {
     pub(super) fn read(id: &str, bytes: &[u8]) -> Option<Self> {
         let trajectory = Trajectory::of_bytes(id, bytes, CallForms::Literal, &[]).ok()?;
         let finish = trajectory.get_as("finish")?;
-        let key = trajectory.get("run")?.get("key")?.as_str()?.to_owned();
+        let key = trajectory.run()?.key;
         (trajectory.id == id).then_some(Self { trajectory, finish, key })
     }
 }
@@ -239,16 +230,16 @@ impl RunSummary {
             self.calls += 1;
             *self.outcomes.entry(call.recorded_outcome().unwrap_or_default().to_owned()).or_default() += 1;
         }
-        self.usage = self.usage.plus(trajectory.get_as("usage").unwrap_or_default());
-        let oddities = trajectory.list("turns").iter().filter_map(|turn| turn.get("oddities"));
-        let mut oddities = oddities.flat_map(Json::items);
-        self.tools_unread += u64::from(oddities.any(|oddity| oddity.as_str() == Some(TOOLS_UNREAD)));
+        self.usage = self.usage.plus(trajectory.usage().unwrap_or_default());
+        let mut oddities = trajectory.turns().flat_map(|turn| turn.oddities);
+        self.tools_unread += u64::from(oddities.any(|oddity| oddity == TOOLS_UNREAD));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use m3_llm::Settings;
+    use m3_trajectory::json::Json;
 
     use super::*;
     use crate::{CallRecord, Instruction, Limits};
@@ -296,14 +287,9 @@ mod tests {
             turns: vec![turn(Some("m-1"), 5), turn(None, 7)],
             images: Vec::new(),
         };
-        let run = RunReport {
-            key: "k".to_owned(),
-            repeat: 1,
-            attempt: 1,
-            milliseconds: 3,
-            no_images: false,
-            options: options(),
-        };
+        let facts =
+            RunFacts { key: "k".to_owned(), repeat: 1, attempt: 1, milliseconds: 3, no_images: false };
+        let run = RunReport { facts, options: options() };
         let (model, prompts, tools) = ("openai:m".to_owned(), "p".to_owned(), "t".to_owned());
         Prediction::new(record, Circumstances { task, model, prompts, tools, run })
     }

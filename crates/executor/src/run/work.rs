@@ -9,7 +9,7 @@ use m3_mcp::results::{Keeps, ResultStore, StoreError};
 use m3_mcp::{Host, ServerState, StartError};
 use m3_support::files::{is_exhausted, is_full};
 use m3_support::text::milliseconds;
-use m3_trajectory::FailureClass;
+use m3_trajectory::{FailureClass, RunFacts};
 use tokio_util::sync::CancellationToken;
 
 use super::output::OutputError;
@@ -274,11 +274,13 @@ impl Work {
                 prompts: prompts_hash(self.run.options.mode),
                 tools: task.offered.hash().to_owned(),
                 run: RunReport {
-                    key: self.item.key.clone(),
-                    repeat: self.item.repeat,
-                    attempt: self.item.attempt,
-                    milliseconds: milliseconds(began.elapsed()),
-                    no_images: self.run.options.no_images,
+                    facts: RunFacts {
+                        key: self.item.key.clone(),
+                        repeat: self.item.repeat,
+                        attempt: self.item.attempt,
+                        milliseconds: milliseconds(began.elapsed()),
+                        no_images: self.run.options.no_images,
+                    },
                     options: self.run.options.clone(),
                 },
             },

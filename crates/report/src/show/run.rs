@@ -1,10 +1,12 @@
 //! What a prediction records about its run, in a few lines.
 
-use m3_support::text::counted;
-use m3_trajectory::Trajectory;
-use m3_trajectory::json::Json;
+use std::time::Duration;
 
-use super::{Row, bounded, milliseconds};
+use m3_support::text::{counted, duration};
+use m3_trajectory::json::Json;
+use m3_trajectory::{RunFacts, Trajectory};
+
+use super::{Row, bounded};
 
 /// The longest reason that is shown, in characters.
 const REASON: usize = 1_000;
@@ -15,12 +17,13 @@ const NAME: usize = 200;
 /// The lines; empty if the trajectory was not recorded by a run.
 pub(super) fn rows(trajectory: &Trajectory) -> Vec<Row> {
     let extra = |key: &str| trajectory.get(key);
+    let run = trajectory.run();
     let lines = [
         ("Model", extra("model").and_then(model)),
-        ("Run", run(extra("mode"), extra("run"))),
+        ("Run", place(extra("mode"), run.as_ref())),
         ("Finish", finish(extra("finish"), extra("reason"))),
-        ("Tokens", tokens(extra("usage"), extra("turns"))),
-        ("Time", extra("run").and_then(|run| run.get("milliseconds")).and_then(milliseconds)),
+        ("Tokens", tokens(trajectory)),
+        ("Time", run.as_ref().map(|run| duration(Duration::from_millis(run.milliseconds)))),
     ];
     lines.into_iter().filter_map(|(label, text)| Some(Row { label, text: text? })).collect()
 }
@@ -38,12 +41,11 @@ fn model(model: &Json) -> Option<String> {
     })
 }
 
-fn run(mode: Option<&Json>, run: Option<&Json>) -> Option<String> {
-    let number = |key: &str| run.and_then(|run| run.get(key)).and_then(Json::as_count);
+fn place(mode: Option<&Json>, run: Option<&RunFacts>) -> Option<String> {
     let parts = [
         mode.and_then(name),
-        number("repeat").map(|repeat| format!("repeat {repeat}")),
-        number("attempt").filter(|attempt| *attempt > 1).map(|attempt| format!("attempt {attempt}")),
+        run.map(|run| format!("repeat {}", run.repeat)),
+        run.filter(|run| run.attempt > 1).map(|run| format!("attempt {}", run.attempt)),
     ];
     joined(parts)
 }
@@ -54,27 +56,27 @@ fn finish(finish: Option<&Json>, reason: Option<&Json>) -> Option<String> {
     Some(reason.map_or_else(|| finish.clone(), |reason| format!("{finish}: {reason}")))
 }
 
-fn tokens(usage: Option<&Json>, turns: Option<&Json>) -> Option<String> {
-    let count = |key: &str| usage.and_then(|usage| usage.get(key)).and_then(Json::as_count);
-    let of_which = |key: &str, what: &str| {
-        let part = count(key).filter(|part| *part > 0);
-        part.map(|part| format!(" ({part} {what})")).unwrap_or_default()
+fn tokens(trajectory: &Trajectory) -> Option<String> {
+    let usage = trajectory.usage().unwrap_or_default();
+    let part = |count: Option<u64>, what: &str| {
+        let count = count.filter(|count| *count > 0);
+        count.map(|count| format!(" ({count} {what})")).unwrap_or_default()
     };
-    let turns = turns.map(Json::items).unwrap_or_default();
-    // A turn without `usage` gives no information; a `usage` without a number means that the provider did not report
-    // it.
-    let lacks = |usage: &Json| usage.get("input_tokens").is_none() || usage.get("output_tokens").is_none();
-    let is_silent = |turn: &&Json| turn.get("usage").is_some_and(lacks);
-    let silent = turns.iter().filter(is_silent).count();
-    let of_turns = match (turns.len(), silent) {
+    let (mut turns, mut silent) = (0, 0);
+    for turn in trajectory.turns() {
+        turns += 1;
+        silent += usize::from(turn.usage.input_tokens.is_none() || turn.usage.output_tokens.is_none());
+    }
+    let of_turns = match (turns, silent) {
         (0, _) => None,
         (all, 0) => Some(counted(all, "turn")),
         (all, silent) => Some(format!("partial: {silent} of {} without", counted(all, "turn"))),
     };
     let parts = [
-        count("input_tokens").map(|read| format!("{read} in{}", of_which("cached_input_tokens", "cached"))),
-        count("output_tokens")
-            .map(|written| format!("{written} out{}", of_which("reasoning_tokens", "reasoning"))),
+        usage.input_tokens.map(|read| format!("{read} in{}", part(usage.cached_input_tokens, "cached"))),
+        usage
+            .output_tokens
+            .map(|written| format!("{written} out{}", part(usage.reasoning_tokens, "reasoning"))),
         of_turns,
     ];
     joined(parts)

@@ -1,7 +1,9 @@
 //! What a trajectory holds, for a page: its calls with their results, its dialogue, its turns.
 
 use m3_trajectory::json::{Json, Keys};
-use m3_trajectory::{Call, ReadResult, ResultPicture, Step, Trajectory, read_result, result_parts};
+use m3_trajectory::{
+    Call, ReadResult, ResultPicture, Step, Trajectory, TurnRecord, read_result, result_parts,
+};
 use serde::Serialize;
 
 use crate::opened::format_of;
@@ -79,10 +81,10 @@ pub(crate) trait Naming {
 #[derive(Debug, Serialize)]
 pub(crate) struct Turn {
     purpose: String,
-    milliseconds: Option<u64>,
+    milliseconds: u64,
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
-    tries: Option<u64>,
+    tries: u32,
     oddities: Vec<String>,
 }
 
@@ -213,18 +215,13 @@ pub(crate) fn facts(trajectory: &Trajectory) -> Vec<(&'static str, String)> {
 }
 
 pub(crate) fn turns(trajectory: &Trajectory) -> Vec<Turn> {
-    let turn = |turn: &Json| {
-        let number = |key: &str| turn.get(key).and_then(Json::as_count);
-        let usage = |key: &str| turn.get("usage").and_then(|usage| usage.get(key)?.as_count());
-        let oddities = turn.get("oddities").map(Json::items).unwrap_or_default().iter().take(MOST);
-        Turn {
-            purpose: cut(turn.get("purpose").and_then(Json::as_str).unwrap_or("turn"), NAME),
-            milliseconds: number("milliseconds"),
-            input_tokens: usage("input_tokens"),
-            output_tokens: usage("output_tokens"),
-            tries: number("tries"),
-            oddities: oddities.filter_map(Json::as_str).map(|text| cut(text, NAME)).collect(),
-        }
+    let turn = |turn: TurnRecord| Turn {
+        purpose: cut(&turn.purpose, NAME),
+        milliseconds: turn.milliseconds,
+        input_tokens: turn.usage.input_tokens,
+        output_tokens: turn.usage.output_tokens,
+        tries: turn.tries,
+        oddities: turn.oddities.iter().take(MOST).map(|text| cut(text, NAME)).collect(),
     };
-    trajectory.list("turns").iter().take(MOST).map(turn).collect()
+    trajectory.turns().take(MOST).map(turn).collect()
 }

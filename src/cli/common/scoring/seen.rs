@@ -1,6 +1,5 @@
 //! Facts about predictions and references, collected while they are read: the tools they call, and who wrote them.
 
-use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::Vocabulary;
 use m3_trajectory::{Trajectory, TrajectoryFile};
 
@@ -26,8 +25,7 @@ impl FileFacts {
         self.trajectories += 1;
         self.predictions += usize::from(trajectory.is_prediction());
         self.references += usize::from(trajectory.is_reference());
-        let no_images = trajectory.get("run").and_then(|run| run.get("no_images"));
-        self.blind += usize::from(no_images == Some(&Json::Bool(true)));
+        self.blind += usize::from(trajectory.run().is_some_and(|run| run.no_images));
     }
 
     /// Whether every prediction records that its model was shown no images (`m3 run --no-images`).
