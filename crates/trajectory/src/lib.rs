@@ -47,6 +47,8 @@ mod source_error;
 mod split;
 pub mod tool_names;
 mod whole;
+#[cfg(feature = "yaml")]
+mod yaml;
 
 pub use failure::FailureClass;
 pub use file::{Duplicate, Duplicates, OpenError, TrajectoryFile};

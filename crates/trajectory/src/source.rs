@@ -115,7 +115,29 @@ impl Source {
         };
         let path = (path != Path::new("-")).then(|| path.to_owned());
         let (position, digest) = (Cell::default(), RefCell::default());
-        Ok(Self { file, name, path, position, digest, is_hashed: true, is_folder: false })
+        Self { file, name, path, position, digest, is_hashed: true, is_folder: false }.without_yaml()
+    }
+
+    /// The source, as JSON if it is YAML.
+    #[cfg(feature = "yaml")]
+    fn without_yaml(self) -> Result<Self, SourceError> {
+        use crate::yaml::{MOST_BYTES, is_yaml, to_json};
+        if !is_yaml(&self.name.to_ascii_lowercase(), &self.start(64)?) {
+            return Ok(self);
+        }
+        let failed = |reason: String| SourceError::Yaml { path: self.name.clone(), reason };
+        if self.length() > MOST_BYTES {
+            return Err(failed(format!("it has more than {} MiB; convert it to JSON", MOST_BYTES >> 20)));
+        }
+        let text = String::from_utf8(self.start(MOST_BYTES)?).map_err(|error| failed(error.to_string()))?;
+        let json = to_json(&text).map_err(failed)?;
+        self.converted_to(spool(&self.name, json.as_bytes(), MAX_SPOOLED, false)?)
+    }
+
+    #[cfg(not(feature = "yaml"))]
+    #[expect(clippy::unnecessary_wraps, reason = "with the feature `yaml` it can fail")]
+    fn without_yaml(self) -> Result<Self, SourceError> {
+        Ok(self)
     }
 
     /// Opens `path` like [`Source::open`], or a folder: one of a run stands for its `predictions.json`, any other is a source

@@ -42,6 +42,14 @@ pub enum SourceError {
         #[source]
         cause: io::Error,
     },
+    /// The file is YAML that cannot be read as JSON.
+    #[error("failed to read `{path}` as YAML: {reason}")]
+    Yaml {
+        /// The file as the user named it.
+        path: String,
+        /// What is wrong, with its line and column.
+        reason: String,
+    },
     /// A compressed input becomes too large.
     #[error("failed to read `{path}`: {reason}")]
     Growth {
