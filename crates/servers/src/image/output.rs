@@ -54,15 +54,16 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Creates a target from the caller's path, or from the input's with `suffix`. Paths keep the caller's spelling.
-    pub(super) fn new(input: &str, output: Option<&str>, suffix: &str) -> Result<Self, Failure> {
-        if let Some(path) = output.filter(|path| !path.is_empty()) {
-            let refused = || Failure::Format { path: visible(path, false).into_owned() };
-            if Path::new(path).extension().is_none() {
-                return Ok(Self { path: format!("{path}.png"), format: ImageFormat::Png, is_named: true });
+    /// Creates a target from the caller's path, or without one from the input's with `suffix`. Paths keep the caller's
+    /// spelling.
+    pub(super) fn new(input: &str, output: &str, suffix: &str) -> Result<Self, Failure> {
+        if !output.is_empty() {
+            if Path::new(output).extension().is_none() {
+                return Ok(Self { path: format!("{output}.png"), format: ImageFormat::Png, is_named: true });
             }
-            let format = format_of(path).ok_or_else(refused)?;
-            return Ok(Self { path: path.to_owned(), format, is_named: true });
+            let refused = || Failure::Format { path: visible(output, false).into_owned() };
+            let format = format_of(output).ok_or_else(refused)?;
+            return Ok(Self { path: output.to_owned(), format, is_named: true });
         }
         let whole = Path::new(input);
         let stem = whole.file_stem().unwrap_or_default().to_string_lossy();
