@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, ErrorCode,
-    ListToolsRequest, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
-    RequestId, ServerResult,
+    ListToolsRequest, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, RequestId,
+    ServerResult,
 };
 use rmcp::service::{
     ClientLifecycleMode, Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError,
@@ -26,7 +26,8 @@ use tokio_util::sync::CancellationToken;
 use super::call_failure::{CallFailure, NoConnection, Versions, describe, short, whole_reason};
 use super::config::Timeouts;
 use super::handler::{Handler, Listeners};
-use super::lines::{MAX_RESULT, Refusal, RefusedAnswers};
+use super::lines::RefusedAnswers;
+use super::status::ReadyServer;
 use super::stdio::StdioChild;
 
 /// The most pages of a server's list of tools.
@@ -44,42 +45,15 @@ const MAX_LIST: usize = 8 << 20;
 /// If a cancellation cannot be sent for this long, the server has stopped reading.
 const DELIVERY: Duration = Duration::from_millis(500);
 
-/// The server's facts from the handshake.
-#[derive(Debug, Clone)]
-pub(super) struct Greeting {
-    pub(super) protocol_version: String,
-    pub(super) name: String,
-    pub(super) version: String,
-    /// Whether the server has resources that can be read.
-    pub(super) has_resources: bool,
-}
-
-/// How a session begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lifecycle {
-    /// The handshake of the versions up to 2025-11-25: `initialize`.
-    Initialize,
-    /// Since 2026-07-28: `server/discover`, then each request says its version by itself.
-    Discover,
-}
-
-impl Lifecycle {
-    fn mode(self) -> ClientLifecycleMode {
-        match self {
-            Self::Initialize => ClientLifecycleMode::Initialize,
-            Self::Discover => {
-                ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
-            }
-        }
-    }
-}
-
 /// A connection to a server.
 pub(super) struct Client {
     peer: Peer<RoleClient>,
     /// Ends the service when it is dropped.
     _service: RunningService<RoleClient, Handler>,
-    pub(super) greeting: Greeting,
+    /// The facts from the handshake; nothing is known about tools yet.
+    pub(super) greeting: ReadyServer,
+    /// Whether the server has resources that can be read.
+    pub(super) has_resources: bool,
     listeners: Arc<Listeners>,
     refused: Arc<RefusedAnswers>,
     /// Set when no answer will come any more.
@@ -97,40 +71,39 @@ impl Client {
     /// [`NoConnection`] if the server's part of it is wrong.
     pub(super) async fn connect(
         transport: impl Transport<RoleClient> + 'static,
-        lifecycle: Lifecycle,
+        lifecycle: ClientLifecycleMode,
         ended: CancellationToken,
         refused: Arc<RefusedAnswers>,
     ) -> Result<Self, NoConnection> {
         let listeners = Arc::new(Listeners::default());
         let stop = CancellationToken::new();
         let handler = Handler::new(Arc::clone(&listeners));
-        let mode = lifecycle.mode();
         let service =
-            service::serve_client_with_lifecycle_and_ct(handler, transport, mode, stop.clone()).await;
+            service::serve_client_with_lifecycle_and_ct(handler, transport, lifecycle, stop.clone()).await;
         let service = service.map_err(|error| describe(&error))?;
         let peer = service.peer().clone();
         let info = peer.peer_info();
-        let implementation = info.as_ref().and_then(|info| info.server_info.as_ref());
-        let greeting = Greeting {
-            protocol_version: info
-                .as_ref()
-                .map_or(String::new(), |info| short(info.protocol_version.as_str())),
+        let info = info.as_ref();
+        let implementation = info.and_then(|info| info.server_info.as_ref());
+        let greeting = ReadyServer {
+            protocol_version: info.map_or(String::new(), |info| short(info.protocol_version.as_str())),
             name: implementation.map_or(String::new(), |server| short(&server.name)),
             version: implementation.map_or(String::new(), |server| short(&server.version)),
-            has_resources: info.as_ref().is_some_and(|info| info.capabilities.resources.is_some()),
+            ..ReadyServer::default()
         };
-        let (calls, undelivered) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let has_resources = info.is_some_and(|info| info.capabilities.resources.is_some());
         Ok(Self {
             peer,
             _service: service,
             greeting,
+            has_resources,
             listeners,
             refused,
             ended,
             stop,
             child: None,
-            calls,
-            undelivered,
+            calls: AtomicUsize::new(0),
+            undelivered: AtomicUsize::new(0),
         })
     }
 
@@ -255,14 +228,9 @@ impl Client {
             Ok(other) => {
                 serde_json::to_value(other).map_err(|error| CallFailure::Malformed(error.to_string()))
             }
-            Err(ServiceError::McpError(error)) => match self.refused.take(id) {
-                Some(Refusal::Size) => Err(CallFailure::TooLarge(MAX_RESULT)),
-                Some(Refusal::Unreadable(reason)) => Err(CallFailure::Malformed(reason)),
-                Some(Refusal::Status(status, reason)) => Err(CallFailure::Status(status, reason)),
-                None => {
-                    Err(CallFailure::Protocol { code: error.code.0, message: error.message.into_owned() })
-                }
-            },
+            Err(ServiceError::McpError(error)) => Err(self.refused.take(id).unwrap_or_else(|| {
+                CallFailure::Protocol { code: error.code.0, message: error.message.into_owned() }
+            })),
             Err(ServiceError::TransportSend(error)) => {
                 Err(CallFailure::Died(Some(whole_reason(error.error.as_ref()))))
             }

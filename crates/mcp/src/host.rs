@@ -127,21 +127,25 @@ impl Host {
         limits: CallLimits,
         cancel: &CancellationToken,
     ) -> CallOutcome {
-        let refused =
-            |error| CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited: Duration::ZERO };
-        let slot = self.instances.iter().find(|slot| slot.instance.config().name == name.server);
-        let Some(slot) = slot else {
-            return refused(CallError::UnknownServer { server: name.server.clone() });
-        };
-        slot.instance.call(&name.tool, arguments, limits, cancel).await
+        match self.instance(&name.server) {
+            Some(instance) => instance.call(&name.tool, arguments, limits, cancel).await,
+            None => {
+                let error = CallError::UnknownServer { server: name.server.clone() };
+                CallOutcome::not_sent(error, Duration::ZERO)
+            }
+        }
     }
 
     /// Whether resources of this server can be read by calls of [`READ_RESOURCE`] under its name: only those that a
     /// result of its session has linked to.
     #[must_use]
     pub fn reads_resources(&self, server: &str) -> bool {
-        let slot = self.instances.iter().find(|slot| slot.instance.config().name == server);
-        slot.is_some_and(|slot| slot.instance.reads_resources(READ_RESOURCE))
+        self.instance(server).is_some_and(|instance| instance.reads_resources(READ_RESOURCE))
+    }
+
+    fn instance(&self, server: &str) -> Option<&Instance> {
+        let slot = self.instances.iter().find(|slot| slot.instance.config().name == server)?;
+        Some(&slot.instance)
     }
 
     /// Ends the servers that tasks cannot share, as [`Host::close`] does. The others keep running; the result is for

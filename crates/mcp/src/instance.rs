@@ -16,7 +16,7 @@ use super::connection::{Connection, StartedServer, Surroundings, start};
 use super::filter;
 use super::outcome::{CallError, CallLimits, CallOutcome};
 use super::resource::{self, Links, READ_RESOURCE};
-use super::status::{HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
+use super::status::{HostEvent, ServerState, ServerStatus, StartError};
 use super::{ServerTools, ToolName, ToolResult};
 
 /// The time after which a starting server is reported as slow.
@@ -55,49 +55,72 @@ struct Snapshot {
 impl Instance {
     /// Starts a server, unless it is disabled. The result is in its status.
     pub(super) async fn start(config: Arc<ServerConfig>, surroundings: Arc<Surroundings>) -> Self {
-        let noise = Arc::default();
         let tools = ServerTools { server: config.name.clone(), tools: Vec::new(), rejected: Vec::new() };
-        let mut shown = Snapshot {
+        let shown = Snapshot {
             state: ServerState::Disabled,
             stderr: Vec::new(),
             tools: Arc::new(tools),
             has_resources: false,
         };
-        let life = if config.is_disabled {
-            Life::Over(StartError::Disabled)
-        } else {
-            match start_watched(&config, &surroundings, &noise).await {
-                Ok(started) => {
-                    shown.has_resources = started.has_resources;
-                    let (connection, tools, ready) = accept(&config, started);
-                    shown.state = ServerState::Ready(ready.clone());
-                    shown.tools = Arc::new(tools);
-                    (surroundings.events)(HostEvent::Ready { server: config.name.clone(), ready });
-                    Life::Up(connection)
-                }
-                Err(error) => {
-                    shown.state = ServerState::Failed(error.clone());
-                    shown.stderr = error.stderr().to_vec();
-                    (surroundings.events)(HostEvent::Failed {
-                        server: config.name.clone(),
-                        error: error.clone(),
-                    });
-                    Life::Over(error)
-                }
-            }
-        };
-        Self {
-            places: config
-                .max_concurrent
-                .map(|places| Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS))),
+        let places = config.max_concurrent.map(|places| places.clamp(1, Semaphore::MAX_PERMITS));
+        let mut instance = Self {
+            places: places.map(Semaphore::new),
             config,
             surroundings,
-            life: AsyncMutex::new(life),
+            life: AsyncMutex::new(Life::Over(StartError::Disabled)),
             restarts: AtomicU32::new(0),
-            noise,
+            noise: Arc::default(),
             shown: Mutex::new(shown),
             links: Links::default(),
             closing: CancellationToken::new(),
+        };
+        if !instance.config.is_disabled {
+            *instance.life.get_mut() = match instance.start_watched().await {
+                Ok(started) => {
+                    let ready = started.ready.clone();
+                    let connection = instance.adopt(started);
+                    instance.report(|server| HostEvent::Ready { server, ready });
+                    Life::Up(connection)
+                }
+                Err(error) => {
+                    instance.shown().stderr = error.stderr().to_vec();
+                    instance.fail(&error);
+                    Life::Over(error)
+                }
+            };
+        }
+        instance
+    }
+
+    fn report(&self, event: impl FnOnce(String) -> HostEvent) {
+        (self.surroundings.events)(event(self.config.name.clone()));
+    }
+
+    /// Shows and reports that the server cannot be called.
+    fn fail(&self, error: &StartError) {
+        self.shown().state = ServerState::Failed(error.clone());
+        self.report(|server| HostEvent::Failed { server, error: error.clone() });
+    }
+
+    /// Shows a server that has just been started. The links of an earlier session are no longer valid.
+    fn adopt(&self, started: StartedServer) -> Connection {
+        let mut shown = self.shown();
+        self.links.clear();
+        shown.has_resources = started.has_resources;
+        shown.state = ServerState::Ready(started.ready);
+        shown.tools = Arc::new(started.tools);
+        started.connection
+    }
+
+    /// Starts the server, and reports an event if it takes long.
+    async fn start_watched(&self) -> Result<StartedServer, StartError> {
+        let mut starting = std::pin::pin!(start(&self.config, &self.surroundings, &self.noise));
+        let began = Instant::now();
+        loop {
+            if let Ok(started) = timeout(SLOW, &mut starting).await {
+                return started;
+            }
+            self.report(|server| HostEvent::Slow { server, waited: began.elapsed() });
         }
     }
 
@@ -166,7 +189,7 @@ impl Instance {
         let waited = asked.elapsed();
         let (_place, connection) = match ready {
             Ok(ready) => ready,
-            Err(error) => return CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited },
+            Err(error) => return CallOutcome::not_sent(error, waited),
         };
         // A server that was restarted may list other tools.
         if !self.offers(tool) {
@@ -260,8 +283,7 @@ impl Instance {
                 self.shown().stderr = stderr;
                 // Remains of the old server might be in the way of the new one.
                 connection.end().await;
-                let server = self.config.name.clone();
-                (self.surroundings.events)(HostEvent::Died { server, reason: reason.clone() });
+                self.report(|server| HostEvent::Died { server, reason: reason.clone() });
                 reason
             }
             Life::Down(reason) => reason.clone(),
@@ -271,39 +293,25 @@ impl Instance {
         let restarts = self.restarts.load(Ordering::Relaxed);
         if restarts >= limit {
             let error = StartError::Restarts { restarts, reason };
-            self.shown().state = ServerState::Failed(error.clone());
-            let server = self.config.name.clone();
-            (self.surroundings.events)(HostEvent::Failed { server, error: error.clone() });
+            self.fail(&error);
             *life = Life::Over(error.clone());
             return Err(error);
         }
         self.shown().state = ServerState::Died { reason: reason.clone() };
         *life = Life::Down(reason);
         self.restarts.store(restarts + 1, Ordering::Relaxed);
-        match start_watched(&self.config, &self.surroundings, &self.noise).await {
+        match self.start_watched().await {
             Ok(started) => {
-                let has_resources = started.has_resources;
-                let (connection, tools, ready) = accept(&self.config, started);
-                {
-                    let mut shown = self.shown();
-                    shown.has_resources = has_resources;
-                    // The links of the old session are no longer valid.
-                    self.links.clear();
-                    shown.state = ServerState::Ready(ready);
-                    shown.tools = Arc::new(tools);
-                }
-                let server = self.config.name.clone();
-                (self.surroundings.events)(HostEvent::Restarted { server, restart: restarts + 1, limit });
+                let connection = self.adopt(started);
+                self.report(|server| HostEvent::Restarted { server, restart: restarts + 1, limit });
                 *life = Life::Up(connection.clone());
                 Ok(connection)
             }
             Err(error) => {
-                {
-                    let mut shown = self.shown();
-                    shown.stderr = error.stderr().to_vec();
-                    shown.state = ServerState::Died { reason: error.to_string() };
-                }
-                *life = Life::Down(error.to_string());
+                let reason = error.to_string();
+                self.shown().stderr = error.stderr().to_vec();
+                self.shown().state = ServerState::Died { reason: reason.clone() };
+                *life = Life::Down(reason);
                 Err(error)
             }
         }
@@ -347,7 +355,7 @@ impl Instance {
 
     fn unknown(&self, tool: &str, waited: Duration) -> CallOutcome {
         let error = CallError::UnknownTool { server: self.config.name.clone(), tool: tool.to_owned() };
-        CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited }
+        CallOutcome::not_sent(error, waited)
     }
 
     fn unavailable(&self, error: &StartError) -> CallError {
@@ -357,37 +365,4 @@ impl Instance {
     fn shown(&self) -> MutexGuard<'_, Snapshot> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Starts a server, and reports an event if it takes long.
-async fn start_watched(
-    config: &ServerConfig,
-    surroundings: &Surroundings,
-    noise: &Arc<AtomicU64>,
-) -> Result<StartedServer, StartError> {
-    let mut starting = std::pin::pin!(start(config, surroundings, noise));
-    let began = Instant::now();
-    loop {
-        if let Ok(started) = timeout(SLOW, &mut starting).await {
-            return started;
-        }
-        let (server, waited) = (config.name.clone(), began.elapsed());
-        (surroundings.events)(HostEvent::Slow { server, waited });
-    }
-}
-
-/// Keeps the tools that the configuration offers, without those that can only be called as tasks.
-fn accept(config: &ServerConfig, started: StartedServer) -> (Connection, ServerTools, ReadyServer) {
-    let mut tools = started.tools;
-    tools.tools.retain(|tool| filter::is_offered(&config.tools, &tool.name));
-    tools.reject_tasks();
-    let ready = ReadyServer {
-        tools: tools.tools.len(),
-        rejected: tools.rejected.len(),
-        protocol_version: started.protocol_version,
-        name: started.name,
-        version: started.version,
-        start: started.time,
-    };
-    (started.connection, tools, ready)
 }

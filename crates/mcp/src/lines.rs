@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::call_failure::CallFailure;
 use super::message::{Incoming, read_line, response_id};
 use super::status::{Events, HostEvent};
 
@@ -31,32 +32,23 @@ const TOLD_NOISE: u64 = 5;
 
 /// The answers that were refused, and why: shared between the reader and the calls.
 #[derive(Debug, Default)]
-pub(super) struct RefusedAnswers {
-    answers: Mutex<HashMap<RequestId, Refusal>>,
-}
-
-/// Why an answer was refused.
-#[derive(Debug)]
-pub(super) enum Refusal {
-    Size,
-    Unreadable(String),
-    /// The answer is a failure of HTTP: its status, and what the server says.
-    Status(u16, String),
-}
+pub(super) struct RefusedAnswers(Mutex<HashMap<RequestId, CallFailure>>);
 
 impl RefusedAnswers {
-    pub(super) fn add(&self, id: RequestId, reason: Refusal) {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Refuses the answer to a request; returns the message in its place, which ends the call.
+    pub(super) fn refuse(&self, id: RequestId, reason: CallFailure) -> ServerJsonRpcMessage {
+        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A hostile server may invent ids that no call ever looks up.
         if answers.len() > 10_000 {
             answers.clear();
         }
-        answers.insert(id, reason);
+        answers.insert(id.clone(), reason);
+        JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, "", None), Some(id))
     }
 
     /// Why the answer to this request was refused, if it was.
-    pub(super) fn take(&self, id: &RequestId) -> Option<Refusal> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    pub(super) fn take(&self, id: &RequestId) -> Option<CallFailure> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 }
 
@@ -110,7 +102,7 @@ impl LineReader {
                 Line::TooLong(end) => {
                     let server = self.server.clone();
                     (self.events)(HostEvent::Oversized { server, limit: MAX_MESSAGE });
-                    self.refuse(response_id(&line, &end), Refusal::Size).await;
+                    self.refuse(response_id(&line, &end), CallFailure::TooLarge(MAX_RESULT)).await;
                     continue;
                 }
             };
@@ -127,7 +119,7 @@ impl LineReader {
                 }
                 Incoming::Unreadable { id, reason } => {
                     self.count_noise(&line);
-                    self.refuse(id, Refusal::Unreadable(reason)).await;
+                    self.refuse(id, CallFailure::Malformed(reason)).await;
                 }
                 Incoming::Noise => self.count_noise(&line),
             }
@@ -142,12 +134,10 @@ impl LineReader {
     }
 
     /// Ends the call whose answer is refused; a call whose id is unknown ends by its time limit.
-    async fn refuse(&self, id: Option<RequestId>, reason: Refusal) {
+    async fn refuse(&self, id: Option<RequestId>, reason: CallFailure) {
         let Some(id) = id else { return };
-        self.refused.add(id.clone(), reason);
-        let error = ErrorData::new(ErrorCode::PARSE_ERROR, "", None);
         // This fails only when the connection has been closed.
-        let _ = self.messages.send(JsonRpcMessage::error(error, Some(id))).await;
+        let _ = self.messages.send(self.refused.refuse(id, reason)).await;
     }
 
     fn count_noise(&self, line: &[u8]) {

@@ -38,7 +38,7 @@ pub enum ServerState {
 }
 
 /// The facts that a server reported when it was started.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadyServer {
     /// The number of tools that are offered.
     pub tools: usize,

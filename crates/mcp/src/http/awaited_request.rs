@@ -1,9 +1,6 @@
 //! A request that waits for its answer, and the search for this answer among messages.
 
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 
 use super::super::lines::LARGE;
 use super::super::message::{Incoming, read_line};
@@ -50,14 +47,4 @@ pub(super) fn answer_to(
         JsonRpcMessage::Error(error) => Some(JsonRpcMessage::error(error.error, Some(awaited.id.clone()))),
         _ => None,
     }
-}
-
-/// The message in place of an answer that was refused.
-pub(super) fn refusal_to(id: &RequestId) -> ServerJsonRpcMessage {
-    JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, "", None), Some(id.clone()))
-}
-
-/// The message in place of an answer that was refused, as JSON.
-pub(super) fn refusal_message(id: &RequestId) -> String {
-    serde_json::to_string(&refusal_to(id)).unwrap_or_default()
 }

@@ -8,10 +8,11 @@ use reqwest::Response;
 use rmcp::transport::common::client_side_sse::BoxedSseResponse;
 use sse_stream::{Error, Sse, SseStream};
 
-use super::super::lines::{MAX_MESSAGE, Refusal};
+use super::super::call_failure::CallFailure;
+use super::super::lines::{MAX_MESSAGE, MAX_RESULT};
 use super::super::message::Incoming;
 use super::answers::Answers;
-use super::awaited_request::{AwaitedRequest, read_apart, refusal_message};
+use super::awaited_request::{AwaitedRequest, read_apart};
 
 /// Why a stream of events ended early.
 #[derive(Debug, thiserror::Error)]
@@ -53,8 +54,8 @@ async fn read(
     let mut event = match (event, &awaited) {
         (Ok(event), _) => event,
         (Err(error), Some(awaited)) if is_too_large(&error) => {
-            answers.refused.add(awaited.id.clone(), Refusal::Size);
-            return vec![Ok(Sse { data: Some(refusal_message(&awaited.id)), ..Sse::default() })];
+            let refusal = answers.refused.refuse(awaited.id.clone(), CallFailure::TooLarge(MAX_RESULT));
+            return vec![Ok(Sse { data: serde_json::to_string(&refusal).ok(), ..Sse::default() })];
         }
         (Err(error), _) => return vec![Err(error)],
     };
@@ -63,20 +64,16 @@ async fn read(
         return vec![Ok(event)];
     };
     let is_handshake = awaited.is_some_and(|awaited| awaited.is_handshake);
-    match read_apart(data.into_bytes(), is_handshake).await {
-        Incoming::Messages(messages) => messages
-            .into_iter()
-            .map(|mut message| {
-                answers.keep(&mut message);
-                Ok(Sse { data: serde_json::to_string(&message).ok(), ..event.clone() })
-            })
-            .collect(),
+    let mut messages = match read_apart(data.into_bytes(), is_handshake).await {
+        Incoming::Messages(messages) => messages,
         Incoming::Unreadable { id: Some(id), reason } => {
-            answers.refused.add(id.clone(), Refusal::Unreadable(reason));
-            vec![Ok(Sse { data: Some(refusal_message(&id)), ..event })]
+            vec![answers.refused.refuse(id, CallFailure::Malformed(reason))]
         }
-        Incoming::Unreadable { id: None, .. } | Incoming::Noise => vec![Ok(event)],
-    }
+        Incoming::Unreadable { id: None, .. } | Incoming::Noise => return vec![Ok(event)],
+    };
+    messages.iter_mut().for_each(|message| answers.keep(message));
+    let with_message = |message| Ok(Sse { data: serde_json::to_string(message).ok(), ..event.clone() });
+    messages.iter().map(with_message).collect()
 }
 
 fn is_too_large(error: &Error) -> bool {
