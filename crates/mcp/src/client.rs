@@ -77,7 +77,7 @@ impl Client {
     ) -> Result<Self, NoConnection> {
         let listeners = Arc::new(Listeners::default());
         let stop = CancellationToken::new();
-        let handler = Handler::new(Arc::clone(&listeners));
+        let handler = Handler(Arc::clone(&listeners));
         let service =
             service::serve_client_with_lifecycle_and_ct(handler, transport, lifecycle, stop.clone()).await;
         let service = service.map_err(|error| describe(&error))?;

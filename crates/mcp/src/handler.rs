@@ -24,25 +24,10 @@ impl Listeners {
     ) -> MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Passes progress on. Reports that come too fast are dropped: it only matters that there is progress.
-    pub(super) fn tell(&self, progress: ProgressNotificationParam) {
-        if let Some(listener) = self.lock().get(&progress.progress_token) {
-            let _ = listener.try_send(progress);
-        }
-    }
 }
 
-/// Answers the requests of a server.
-pub(super) struct Handler {
-    listeners: Arc<Listeners>,
-}
-
-impl Handler {
-    pub(super) fn new(listeners: Arc<Listeners>) -> Self {
-        Self { listeners }
-    }
-}
+/// Answers the requests of a server, and passes its reports of progress on to the calls that wait for them.
+pub(super) struct Handler(pub(super) Arc<Listeners>);
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
@@ -60,6 +45,9 @@ impl ClientHandler for Handler {
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.listeners.tell(progress);
+        if let Some(listener) = self.0.lock().get(&progress.progress_token) {
+            // Reports that come too fast are dropped: it only matters that there is progress.
+            let _ = listener.try_send(progress);
+        }
     }
 }

@@ -223,7 +223,7 @@ impl Instance {
         };
         let timeouts = &self.config.timeouts;
         let called = if self.reads_resources(tool) {
-            let uri = resource::uri_of(&arguments).unwrap_or_default();
+            let uri = arguments.get("uri").and_then(Value::as_str).unwrap_or_default();
             if !self.links.has(uri) {
                 return Ok(ToolResult::error(resource::no_link(uri)));
             }
@@ -289,7 +289,7 @@ impl Instance {
             Life::Down(reason) => reason.clone(),
             Life::Over(error) => return Err(error.clone()),
         };
-        let limit = self.config.restarts.limit;
+        let limit = self.config.restarts;
         let restarts = self.restarts.load(Ordering::Relaxed);
         if restarts >= limit {
             let error = StartError::Restarts { restarts, reason };

@@ -48,14 +48,9 @@ impl ModelNames {
         let mut names = Self::default();
         for tool in tools {
             let name = model_name(&tool);
-            match names.tools.get(&name) {
-                Some(first) if *first != tool => {
-                    return Err(NameCollision { name, first: first.clone(), second: tool });
-                }
-                Some(_) => {}
-                None => {
-                    names.tools.insert(name, tool);
-                }
+            let first = names.tools.entry(name.clone()).or_insert_with(|| tool.clone());
+            if *first != tool {
+                return Err(NameCollision { name, first: first.clone(), second: tool });
             }
         }
         Ok(names)

@@ -247,9 +247,13 @@ fn missing_hint(command: &str) -> &'static str {
 impl ServerProcess {
     /// How the process ended, in words; `None` while it runs.
     pub(super) fn ending(&self) -> Option<String> {
+        self.status().map(describe)
+    }
+
+    fn status(&self) -> Option<ExitStatus> {
         match *self.state.borrow() {
             State::Running => None,
-            State::Left(status) | State::Gone(status) => Some(describe(status)),
+            State::Left(status) | State::Gone(status) => Some(status),
         }
     }
 
@@ -278,13 +282,9 @@ impl ServerProcess {
     }
 
     fn is_ended_by_others(&self) -> bool {
-        let status = match *self.state.borrow() {
-            State::Running => return false,
-            State::Left(status) | State::Gone(status) => status,
-        };
         let ends = [Signal::HUP, Signal::INT, Signal::TERM].map(Signal::as_raw);
         !self.is_told.load(Ordering::Relaxed)
-            && signal_of(status).is_some_and(|signal| ends.contains(&signal))
+            && self.status().and_then(signal_of).is_some_and(|signal| ends.contains(&signal))
     }
 
     /// The last lines of the standard error; complete if the process has ended.

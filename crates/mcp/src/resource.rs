@@ -65,11 +65,6 @@ pub fn read_resource_tool() -> Tool {
     }
 }
 
-/// The address that a call wants to read.
-pub(super) fn uri_of(arguments: &Map<String, Value>) -> Option<&str> {
-    arguments.get("uri").and_then(Value::as_str)
-}
-
 /// The tool's answer for an address that no result has linked to.
 pub(super) fn no_link(uri: &str) -> String {
     let uri = shortened(uri, SHOWN);

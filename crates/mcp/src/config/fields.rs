@@ -37,32 +37,26 @@ impl Findings {
         ConfigProblem { file: self.file.clone(), server: self.server.clone(), key, message }
     }
 
-    fn expected(&mut self, key: &str, what: &str, found: &Json) {
-        self.problem(key, format!("expected {what}, found {}", found.kind()));
+    /// Adds a problem if `read` is none: `value` is not what it should be.
+    fn expected<T>(&mut self, key: &str, what: &str, value: &Json, read: Option<T>) -> Option<T> {
+        if read.is_none() {
+            self.problem(key, format!("expected {what}, found {}", value.kind()));
+        }
+        read
     }
 
     pub(super) fn object<'a>(&mut self, key: &str, value: &'a Json) -> Option<&'a [(String, Json)]> {
-        if let Json::Object(members) = value {
-            return Some(members);
-        }
-        self.expected(key, "an object", value);
-        None
+        let members = if let Json::Object(members) = value { Some(members.as_slice()) } else { None };
+        self.expected(key, "an object", value, members)
     }
 
     pub(super) fn string<'a>(&mut self, key: &str, value: &'a Json) -> Option<&'a str> {
-        let text = value.as_str();
-        if text.is_none() {
-            self.expected(key, "a string", value);
-        }
-        text
+        self.expected(key, "a string", value, value.as_str())
     }
 
     pub(super) fn boolean(&mut self, key: &str, value: &Json) -> Option<bool> {
-        if let Json::Bool(value) = value {
-            return Some(*value);
-        }
-        self.expected(key, "true or false", value);
-        None
+        let flag = if let Json::Bool(flag) = value { Some(*flag) } else { None };
+        self.expected(key, "true or false", value, flag)
     }
 
     /// A list of strings; a single string counts as a list of one.
@@ -73,10 +67,7 @@ impl Findings {
                 let item = |(index, item)| self.scalar(&format!("{key}[{index}]"), item);
                 items.iter().enumerate().filter_map(item).collect()
             }
-            other => {
-                self.expected(key, "a list of strings", other);
-                Vec::new()
-            }
+            other => self.expected(key, "a list of strings", other, None).unwrap_or_default(),
         }
     }
 
@@ -94,10 +85,7 @@ impl Findings {
         match value {
             Json::String(text) => Some(text.clone()),
             Json::Null => None,
-            Json::Array(_) | Json::Object(_) => {
-                self.expected(key, "a string", value);
-                None
-            }
+            Json::Array(_) | Json::Object(_) => self.expected(key, "a string", value, None),
             value => Some(value.to_text(Keys::AsRead)),
         }
     }

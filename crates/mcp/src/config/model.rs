@@ -24,6 +24,9 @@ pub struct HostConfig {
     pub file: String,
 }
 
+/// How often a server is started again unless the configuration says so.
+pub(super) const RESTARTS: u32 = 2;
+
 /// One server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerConfig {
@@ -39,8 +42,8 @@ pub struct ServerConfig {
     pub max_concurrent: Option<usize>,
     /// The time limits.
     pub timeouts: Timeouts,
-    /// How often the server is started again when it dies.
-    pub restarts: Restarts,
+    /// How often one instance of the server is started again when it dies, at most.
+    pub restarts: u32,
     /// Which of the server's tools are offered.
     pub tools: ToolFilter,
     /// Values that are never written anywhere: those of `env` and of headers that come from the environment
@@ -107,13 +110,6 @@ pub struct Timeouts {
     pub total: Duration,
 }
 
-/// How often a server is started again after it died.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Restarts {
-    /// The most restarts of one instance.
-    pub limit: u32,
-}
-
 /// Which tools of a server are offered. In patterns, `*` stands for any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolFilter {
@@ -134,7 +130,7 @@ impl ServerConfig {
             is_stateless: false,
             max_concurrent: None,
             timeouts: Timeouts::default(),
-            restarts: Restarts::default(),
+            restarts: RESTARTS,
             tools: ToolFilter::default(),
             secrets: Vec::new(),
         }
@@ -157,11 +153,5 @@ impl ServerConfig {
 impl Default for Timeouts {
     fn default() -> Self {
         Self { start: Duration::from_mins(1), idle: Duration::from_mins(1), total: Duration::from_mins(5) }
-    }
-}
-
-impl Default for Restarts {
-    fn default() -> Self {
-        Self { limit: 2 }
     }
 }

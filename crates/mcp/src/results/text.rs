@@ -112,22 +112,17 @@ fn says_more(result: &ToolResult) -> bool {
         }
         value => matches!(result.content.as_slice(), [part] if is_part(value, part)),
     };
+    let are_texts = |items: &Vec<Value>| {
+        items.len() == texts.len() && items.iter().zip(&texts).all(|(item, text)| says(text, item))
+    };
     let is_said = |value: &Value| {
-        let items = match value {
-            Value::Array(items) if items.len() == texts.len() => items.as_slice(),
-            _ => &[],
-        };
-        let is_each_said =
-            !items.is_empty() || value.as_array().is_some_and(|all| all.is_empty() && texts.is_empty());
         are_parts(value)
             || says(&texts.join("\n"), value)
             || texts.iter().any(|text| says(text, value))
-            || (is_each_said && items.iter().zip(&texts).all(|(item, text)| says(text, item)))
+            || value.as_array().is_some_and(are_texts)
     };
-    let wrapped = match structured.as_object().filter(|all| all.len() == 1) {
-        Some(members) => members.get("result").or_else(|| members.get("content")),
-        None => None,
-    };
+    let single = structured.as_object().filter(|all| all.len() == 1);
+    let wrapped = single.and_then(|members| members.get("result").or_else(|| members.get("content")));
     !is_said(structured) && !wrapped.is_some_and(is_said)
 }
 
