@@ -188,11 +188,8 @@ fn decode(
         return Err(ImageFileError::TooManyPixels { width, height });
     }
     let mut limits = limits();
-    let mut decode = || {
-        limits.reserve(decoder.total_bytes())?;
-        decoder.set_limits(limits.clone())
-    };
-    decode().map_err(ImageFileError::NotAnImage)?;
+    let reserved = limits.reserve(decoder.total_bytes());
+    reserved.and_then(|()| decoder.set_limits(limits)).map_err(ImageFileError::NotAnImage)?;
     DynamicImage::from_decoder(decoder).map_err(ImageFileError::NotAnImage)
 }
 
@@ -231,20 +228,11 @@ fn open_reader<'a>(
     let (width, height) = decoder.dimensions();
     // Damaged EXIF data are ignored: the image is shown as stored.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let (width, height) = if is_on_its_side(orientation) { (height, width) } else { (width, height) };
+    // From 5 on, the numbers of EXIF are turns by which width and height change places.
+    let is_on_its_side = orientation.to_exif() >= 5;
+    let (width, height) = if is_on_its_side { (height, width) } else { (width, height) };
     let color = decoder.color_type();
     Ok((ImageFacts { format, width, height, color, orientation, bytes }, decoder))
-}
-
-/// Whether width and height change places.
-fn is_on_its_side(orientation: Orientation) -> bool {
-    matches!(
-        orientation,
-        Orientation::Rotate90
-            | Orientation::Rotate270
-            | Orientation::Rotate90FlipH
-            | Orientation::Rotate270FlipH
-    )
 }
 
 fn limits() -> Limits {

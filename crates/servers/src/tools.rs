@@ -3,10 +3,26 @@
 use m3_mcp::arguments::ArgumentSchema;
 use m3_mcp::{Answer, Tool};
 use m3_support::text::shortened;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The longest name that is repeated in a message, in columns.
 const MAX_NAME: usize = 100;
+
+/// A tool that changes nothing, with the annotations by which MCP servers declare it.
+pub(super) fn read_only_tool(name: &str, description: &str, input: Value, output: Option<Value>) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        description: Some(description.to_owned()),
+        input_schema: object(input),
+        output_schema: output.map(object),
+        extra: object(json!({"annotations": {"readOnlyHint": true, "openWorldHint": false}})),
+    }
+}
+
+/// The members of a schema of ours, which is an object.
+pub(super) fn object(schema: Value) -> Map<String, Value> {
+    if let Value::Object(members) = schema { members } else { Map::new() }
+}
 
 /// Tools and their schemas.
 #[derive(Debug)]

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use super::canvas::lay_over;
 use super::failure::Failure;
 use crate::Workspace;
+use crate::tools::object;
 
 /// The longest side of a picture in an answer, in pixels: vision models scale larger ones down themselves.
 const LONGEST_SIDE_SHOWN: u32 = 1_568;
@@ -32,7 +33,7 @@ const MOST_NUMBERS: u32 = 9_999;
 
 /// The output schema of the tools that make a picture.
 pub(super) fn picture_schema() -> Map<String, Value> {
-    let schema = json!({
+    object(json!({
         "type": "object",
         "properties": {
             "result": {"type": "array", "items": {"type": "string"}, "description": "Where the result was written."},
@@ -40,8 +41,7 @@ pub(super) fn picture_schema() -> Map<String, Value> {
             "height": {"type": "integer", "description": "Its height in pixels."}
         },
         "required": ["result", "width", "height"]
-    });
-    if let Value::Object(schema) = schema { schema } else { Map::new() }
+    }))
 }
 
 /// Where a picture will be written.

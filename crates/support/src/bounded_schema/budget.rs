@@ -31,11 +31,12 @@ thread_local! {
 pub(super) fn count_steps(steps: u64) {
     let Some((left, stack)) = LEFT.get() else { return };
     if stack_pointer().abs_diff(stack) > MOST_STACK {
-        resume_unwind(Box::new(Stop::Deep));
+        resume_unwind(Box::new(TooMuchWork::Deep));
     }
     match left.steps.checked_sub(steps) {
         Some(steps) => LEFT.set(Some((Limits { steps, ..left }, stack))),
-        None => resume_unwind(Box::new(Stop::Steps)),
+        // How many steps were allowed is known where the check began.
+        None => resume_unwind(Box::new(TooMuchWork::Steps(0))),
     }
 }
 
@@ -54,15 +55,8 @@ fn count_matching(text: &str, states: impl FnOnce(&Limits) -> u64) {
     let Some((left, stack)) = LEFT.get() else { return };
     match left.pattern_work.checked_sub(states(&left).saturating_mul(text.len() as u64)) {
         Some(pattern_work) => LEFT.set(Some((Limits { pattern_work, ..left }, stack))),
-        None => resume_unwind(Box::new(Stop::PatternWork)),
+        None => resume_unwind(Box::new(TooMuchWork::PatternWork)),
     }
-}
-
-/// The payload that unwinds the stack of a check.
-enum Stop {
-    Steps,
-    PatternWork,
-    Deep,
 }
 
 /// The approximate address of the top of the stack.
@@ -84,10 +78,9 @@ impl Limits {
         // Unwinding is safe: a schema that was being prepared or checked is dropped, and nobody sees it half done.
         let done = catch_unwind(AssertUnwindSafe(run));
         LEFT.set(before);
-        done.map_err(|cause: Box<dyn Any + Send>| match cause.downcast::<Stop>().map(|stop| *stop) {
-            Ok(Stop::Steps) => TooMuchWork::Steps(self.steps),
-            Ok(Stop::PatternWork) => TooMuchWork::PatternWork,
-            Ok(Stop::Deep) => TooMuchWork::Deep,
+        done.map_err(|cause: Box<dyn Any + Send>| match cause.downcast::<TooMuchWork>().map(|stop| *stop) {
+            Ok(TooMuchWork::Steps(_)) => TooMuchWork::Steps(self.steps),
+            Ok(other) => other,
             Err(other) => resume_unwind(other),
         })
     }
