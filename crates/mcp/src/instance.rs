@@ -27,21 +27,15 @@ pub(super) struct Instance {
     config: Arc<ServerConfig>,
     surroundings: Arc<Surroundings>,
     places: Option<Semaphore>,
-    /// The life of the server. The lock is held during a restart: other calls wait for it.
-    life: AsyncMutex<Life>,
+    /// The connection to the server; without one, the state that is shown says why. The lock is held during a restart:
+    /// other calls wait for it.
+    living: AsyncMutex<Option<Connection>>,
     restarts: AtomicU32,
     noise: Arc<AtomicU64>,
     shown: Mutex<Snapshot>,
     links: Links,
     /// Set when the host closes: nothing is started any more.
     closing: CancellationToken,
-}
-
-enum Life {
-    Up(Connection),
-    /// The server died, for this reason, and may be started again.
-    Down(String),
-    Over(StartError),
 }
 
 /// The state that can be read without waiting.
@@ -67,7 +61,7 @@ impl Instance {
             places: places.map(Semaphore::new),
             config,
             surroundings,
-            life: AsyncMutex::new(Life::Over(StartError::Disabled)),
+            living: AsyncMutex::default(),
             restarts: AtomicU32::new(0),
             noise: Arc::default(),
             shown: Mutex::new(shown),
@@ -75,17 +69,17 @@ impl Instance {
             closing: CancellationToken::new(),
         };
         if !instance.config.is_disabled {
-            *instance.life.get_mut() = match instance.start_watched().await {
+            *instance.living.get_mut() = match instance.start_watched().await {
                 Ok(started) => {
                     let ready = started.ready.clone();
                     let connection = instance.adopt(started);
                     instance.report(|server| HostEvent::Ready { server, ready });
-                    Life::Up(connection)
+                    Some(connection)
                 }
                 Err(error) => {
                     instance.shown().stderr = error.stderr().to_vec();
-                    instance.fail(&error);
-                    Life::Over(error)
+                    instance.fail(error);
+                    None
                 }
             };
         }
@@ -97,9 +91,9 @@ impl Instance {
     }
 
     /// Shows and reports that the server cannot be called.
-    fn fail(&self, error: &StartError) {
+    fn fail(&self, error: StartError) {
         self.shown().state = ServerState::Failed(error.clone());
-        self.report(|server| HostEvent::Failed { server, error: error.clone() });
+        self.report(|server| HostEvent::Failed { server, error });
     }
 
     /// Shows a server that has just been started. The links of an earlier session are no longer valid.
@@ -133,11 +127,8 @@ impl Instance {
     }
 
     pub(super) async fn status(&self) -> ServerStatus {
-        // The lock is held during a restart; then the lines of the last start are returned.
-        let connection = match self.life.try_lock().as_deref() {
-            Ok(Life::Up(connection)) => Some(connection.clone()),
-            _ => None,
-        };
+        // During a restart, when the lock is held, the lines of the last start are returned.
+        let connection = self.living.try_lock().ok().and_then(|living| living.clone());
         let (mut state, mut stderr) = {
             let shown = self.shown();
             (shown.state.clone(), shown.stderr.clone())
@@ -274,10 +265,14 @@ impl Instance {
     }
 
     async fn living(&self) -> Result<Connection, StartError> {
-        let mut life = self.life.lock().await;
-        let reason = match &*life {
-            Life::Up(connection) if !connection.has_ended() => return Ok(connection.clone()),
-            Life::Up(connection) => {
+        let mut living = self.living.lock().await;
+        if self.closing.is_cancelled() {
+            return Err(StartError::Closed);
+        }
+        let state = self.shown().state.clone();
+        let reason = match (&*living, state) {
+            (Some(connection), _) if !connection.has_ended() => return Ok(connection.clone()),
+            (Some(connection), _) => {
                 let reason = connection.last_words().await;
                 let stderr = connection.stderr().await;
                 self.shown().stderr = stderr;
@@ -286,32 +281,30 @@ impl Instance {
                 self.report(|server| HostEvent::Died { server, reason: reason.clone() });
                 reason
             }
-            Life::Down(reason) => reason.clone(),
-            Life::Over(error) => return Err(error.clone()),
+            (None, ServerState::Died { reason }) => reason,
+            (None, ServerState::Failed(error)) => return Err(error),
+            (None, ServerState::Disabled | ServerState::Ready(_)) => return Err(StartError::Disabled),
         };
+        *living = None;
         let limit = self.config.restarts;
         let restarts = self.restarts.load(Ordering::Relaxed);
         if restarts >= limit {
             let error = StartError::Restarts { restarts, reason };
-            self.fail(&error);
-            *life = Life::Over(error.clone());
+            self.fail(error.clone());
             return Err(error);
         }
-        self.shown().state = ServerState::Died { reason: reason.clone() };
-        *life = Life::Down(reason);
+        self.shown().state = ServerState::Died { reason };
         self.restarts.store(restarts + 1, Ordering::Relaxed);
         match self.start_watched().await {
             Ok(started) => {
                 let connection = self.adopt(started);
                 self.report(|server| HostEvent::Restarted { server, restart: restarts + 1, limit });
-                *life = Life::Up(connection.clone());
+                *living = Some(connection.clone());
                 Ok(connection)
             }
             Err(error) => {
-                let reason = error.to_string();
                 self.shown().stderr = error.stderr().to_vec();
-                self.shown().state = ServerState::Died { reason: reason.clone() };
-                *life = Life::Down(reason);
+                self.shown().state = ServerState::Died { reason: error.to_string() };
                 Err(error)
             }
         }
@@ -321,10 +314,8 @@ impl Instance {
     pub(super) async fn close(&self) {
         // Calls that wait for a place or a restart then release the lock.
         self.closing.cancel();
-        let mut life = self.life.lock().await;
-        let before = std::mem::replace(&mut *life, Life::Over(StartError::Closed));
-        drop(life);
-        if let Life::Up(connection) = before {
+        let before = self.living.lock().await.take();
+        if let Some(connection) = before {
             let stderr = connection.stderr().await;
             connection.close().await;
             self.shown().stderr = stderr;

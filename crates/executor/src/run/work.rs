@@ -135,7 +135,7 @@ impl Work {
     ) -> (Result<AttemptEnd, Unavailable>, Option<Arc<Host>>) {
         let workspace = self.workspace();
         let results = workspace.join(RESULTS);
-        let store = ResultStore::open_new(results, &workspace, self.run.redactor.clone(), Keeps::Untold);
+        let store = ResultStore::open(results, &workspace, self.run.redactor.clone(), Keeps::Untold);
         let store = match store {
             Ok(store) => store,
             Err(error) => return (Err(of_store(error)), None),
