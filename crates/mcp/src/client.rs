@@ -3,21 +3,22 @@
 //! rmcp's service numbers requests and finds their answers. Time limits, cancellation and the end of a connection are
 //! handled here, because a server that stops reading must not keep a call from ending.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, ErrorCode,
-    ListToolsRequest, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, RequestId,
-    ServerResult,
+    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientNotification,
+    ClientRequest, ErrorCode, ErrorData, Implementation, ListToolsRequest, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ServerResult,
 };
 use rmcp::service::{
-    ClientLifecycleMode, Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError,
+    ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestContext, RequestHandle,
+    RunningService, ServiceError,
 };
 use rmcp::transport::Transport;
-use rmcp::{RoleClient, service};
+use rmcp::{ClientHandler, RoleClient, service};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -25,7 +26,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_failure::{CallFailure, NoConnection, Versions, describe, short, whole_reason};
 use super::config::Timeouts;
-use super::handler::{Handler, Listeners};
 use super::lines::RefusedAnswers;
 use super::status::ReadyServer;
 use super::stdio::StdioChild;
@@ -309,6 +309,44 @@ impl Drop for Pending<'_> {
         self.client.calls.fetch_sub(1, Ordering::Relaxed);
         if !self.is_answered {
             self.client.cancel_request(self.id.clone());
+        }
+    }
+}
+
+/// The calls that wait for progress.
+#[derive(Debug, Default)]
+struct Listeners(Mutex<HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>>);
+
+impl Listeners {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Answers the requests of a server, and passes its reports of progress on to the calls that wait for them. No capability
+/// is declared, so a server that asks for roots, sampling or a user's input gets the error that there is no such method; a
+/// question to the user is declined.
+struct Handler(Arc<Listeners>);
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let implementation = Implementation::new("m3", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), implementation)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    #[expect(deprecated, reason = "servers of before the deprecation ask for it")]
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "roots/list", None))
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        if let Some(listener) = self.0.lock().get(&progress.progress_token) {
+            // Reports that come too fast are dropped: it only matters that there is progress.
+            let _ = listener.try_send(progress);
         }
     }
 }

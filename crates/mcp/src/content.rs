@@ -155,7 +155,6 @@ impl Content {
     }
 
     /// The base64 of an image, a sound or an embedded resource, unchanged.
-    #[must_use]
     pub(crate) fn data(&self) -> Option<&str> {
         match self {
             Self::Image { data, .. } | Self::Audio { data, .. } => Some(data),

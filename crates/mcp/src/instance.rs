@@ -1,6 +1,7 @@
 //! A server that is kept running: restarted a limited number of times, and called by a limited number of calls at
 //! once.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use super::config::ServerConfig;
 use super::connection::{Connection, StartedServer, Surroundings, start};
 use super::filter;
 use super::outcome::{CallError, CallLimits, CallOutcome};
-use super::resource::{self, Links, READ_RESOURCE};
+use super::resource::{self, READ_RESOURCE};
 use super::status::{HostEvent, ServerState, ServerStatus, StartError};
 use super::{ServerTools, ToolName, ToolResult};
 
@@ -33,7 +34,6 @@ pub(super) struct Instance {
     restarts: AtomicU32,
     noise: Arc<AtomicU64>,
     shown: Mutex<Snapshot>,
-    links: Links,
     /// Set when the host closes: nothing is started any more.
     closing: CancellationToken,
 }
@@ -44,6 +44,8 @@ struct Snapshot {
     stderr: Vec<String>,
     tools: Arc<ServerTools>,
     has_resources: bool,
+    /// The addresses that results of this session have linked to: only these can be read.
+    links: HashSet<String>,
 }
 
 impl Instance {
@@ -55,6 +57,7 @@ impl Instance {
             stderr: Vec::new(),
             tools: Arc::new(tools),
             has_resources: false,
+            links: HashSet::new(),
         };
         let places = config.max_concurrent.map(|places| places.clamp(1, Semaphore::MAX_PERMITS));
         let mut instance = Self {
@@ -65,7 +68,6 @@ impl Instance {
             restarts: AtomicU32::new(0),
             noise: Arc::default(),
             shown: Mutex::new(shown),
-            links: Links::default(),
             closing: CancellationToken::new(),
         };
         if !instance.config.is_disabled {
@@ -99,7 +101,7 @@ impl Instance {
     /// Shows a server that has just been started. The links of an earlier session are no longer valid.
     fn adopt(&self, started: StartedServer) -> Connection {
         let mut shown = self.shown();
-        self.links.clear();
+        shown.links.clear();
         shown.has_resources = started.has_resources;
         shown.state = ServerState::Ready(started.ready);
         shown.tools = Arc::new(started.tools);
@@ -215,7 +217,7 @@ impl Instance {
         let timeouts = &self.config.timeouts;
         let called = if self.reads_resources(tool) {
             let uri = arguments.get("uri").and_then(Value::as_str).unwrap_or_default();
-            if !self.links.has(uri) {
+            if !self.shown().links.contains(uri) {
                 return Ok(ToolResult::error(resource::no_link(uri)));
             }
             connection.read_resource(uri, timeouts, cancel, on_progress).await
@@ -224,7 +226,7 @@ impl Instance {
         };
         let lost = match called {
             Ok(result) => {
-                self.links.keep(&result);
+                resource::keep_links(&mut self.shown().links, &result);
                 return Ok(result);
             }
             Err(lost) => lost,

@@ -25,7 +25,6 @@ mod connection;
 mod content;
 mod filter;
 pub mod guard;
-mod handler;
 mod host;
 mod http;
 mod in_process;

@@ -68,18 +68,6 @@ impl ModelNames {
         let name = model_name(tool);
         (self.tools.get(&name) == Some(tool)).then_some(name)
     }
-
-    /// The number of tools.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.tools.len()
-    }
-
-    /// True if there are no tools.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
-    }
 }
 
 /// The name of a tool for a model: 1 to 64 of `A-Z a-z 0-9 _ -`. Safe in file names too.
@@ -134,7 +122,7 @@ mod tests {
             assert_eq!((collision.first, collision.second), (tool(first), tool(second)));
         }
         let same = ModelNames::new([tool("a/b"), tool("a/b")]).unwrap();
-        assert_eq!(same.len(), 1);
+        assert_eq!(same.tools.len(), 1);
         assert_eq!(same.model_name(&tool("a/c")), None);
         // `a/b.c` is not the tool that the table has under this name.
         assert_eq!(ModelNames::new([tool("a/b_c")]).unwrap().model_name(&tool("a/b.c")), None);

@@ -155,19 +155,11 @@ impl Launch<'_> {
         }
         command.args(self.args).current_dir(self.folder).env_clear().envs(self.environment());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let refused = |error: io::Error| {
-            let (command, reason) = (self.command.to_owned(), error.to_string());
-            if is_exhausted(&error) {
-                StartError::Exhausted { command, reason }
-            } else {
-                StartError::Spawn { command, reason }
-            }
-        };
-        let mut child = command.spawn().map_err(refused)?;
+        let mut child = command.spawn().map_err(|error| self.refused(&error))?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(pid), (Some(stdin), Some(stdout), Some(stderr))) = (pid, streams) else {
-            return Err(refused(io::Error::other("its streams are missing")));
+            return Err(self.refused(&io::Error::other("its streams are missing")));
         };
         let tail = Arc::new(Tail::default());
         let kept = Arc::clone(&tail);
@@ -192,6 +184,11 @@ impl Launch<'_> {
         Ok((process, stdin, stdout))
     }
 
+    fn refused(&self, error: &io::Error) -> StartError {
+        let (command, reason) = (self.command.to_owned(), error.to_string());
+        StartError::Spawn { command, reason, is_exhausted: is_exhausted(error) }
+    }
+
     fn environment(&self) -> BTreeMap<OsString, OsString> {
         let passed = PASSED
             .iter()
@@ -206,10 +203,7 @@ impl Launch<'_> {
         if self.command == "m3" {
             return match self.guard {
                 Some(guard) => Ok(guard.to_owned()),
-                None => OwnProgram::path().map_err(|error| StartError::Spawn {
-                    command: self.command.to_owned(),
-                    reason: error.to_string(),
-                }),
+                None => OwnProgram::path().map_err(|error| self.refused(&error)),
             };
         }
         let environment = self.environment();

@@ -1,7 +1,6 @@
 //! Resources that results of tools link to (MCP, "Resource Links"): a model reads them with a tool of the host's own.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
@@ -20,30 +19,12 @@ const MOST_LINKS: usize = 10_000;
 /// The longest address that is kept, in bytes.
 const LONGEST_LINK: usize = 8 << 10;
 
-/// Addresses that results of a session have linked to: only these can be read.
-#[derive(Debug, Default)]
-pub(super) struct Links(Mutex<HashSet<String>>);
-
-impl Links {
-    pub(super) fn has(&self, uri: &str) -> bool {
-        self.lock().contains(uri)
-    }
-
-    pub(super) fn keep(&self, result: &ToolResult) {
-        let mut links = self.lock();
-        for link in links_of(result).filter(|link| link.len() <= LONGEST_LINK) {
-            if links.len() < MOST_LINKS {
-                links.insert(link.to_owned());
-            }
+/// Adds the addresses that a result links to.
+pub(super) fn keep_links(links: &mut HashSet<String>, result: &ToolResult) {
+    for link in links_of(result).filter(|link| link.len() <= LONGEST_LINK) {
+        if links.len() < MOST_LINKS {
+            links.insert(link.to_owned());
         }
-    }
-
-    pub(super) fn clear(&self) {
-        self.lock().clear();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

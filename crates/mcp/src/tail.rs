@@ -14,9 +14,7 @@ const MAX_LINE: usize = 400;
 
 /// The last lines of a stream.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
-    lines: Mutex<Lines>,
-}
+pub(super) struct Tail(Mutex<Lines>);
 
 #[derive(Debug, Default)]
 struct Lines {
@@ -60,7 +58,7 @@ impl Tail {
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -21,7 +21,7 @@ pub fn builtin(name: &str, workspace: &Path) -> Result<Option<Arc<dyn Toolbox>>,
     Ok(match name {
         "barcode" => Some(Arc::new(BarcodeServer::new(workspace)?)),
         "image" => Some(Arc::new(ImageServer::new(workspace)?)),
-        "math" => Some(Arc::new(MathServer::new())),
+        "math" => Some(Arc::new(MathServer::default())),
         _ => None,
     })
 }

@@ -1,6 +1,6 @@
 //! The tools of one of our servers, with their schemas ready to check arguments.
 
-use m3_mcp::arguments::ArgumentSchema;
+use m3_mcp::arguments::{ArgumentProblem, ArgumentSchema};
 use m3_mcp::{Answer, Tool};
 use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
@@ -51,27 +51,19 @@ impl Tools {
         let Some(index) = self.tools.iter().position(|known| known.name == tool) else {
             return Err(Answer::UnknownTool);
         };
-        let arguments = Value::Object(arguments);
-        let problems =
-            self.schemas[index].as_ref().map_or_else(|| Ok(Vec::new()), |schema| schema.problems(&arguments));
+        let Some(schema) = &self.schemas[index] else { return Ok(arguments) };
+        let problems = schema.problems(&Value::Object(arguments.clone()));
         let problems = problems.map_err(|error| Answer::InvalidArguments(error.to_string()))?;
-        match arguments {
-            Value::Object(arguments) if problems.is_empty() => Ok(arguments),
-            _ => {
-                let list: Vec<String> = problems
-                    .into_iter()
-                    .map(|problem| match shortened(&problem.pointer, MAX_NAME) {
-                        at if at.is_empty() => problem.message,
-                        at => format!("`{at}`: {}", problem.message),
-                    })
-                    .collect();
-                Err(Answer::InvalidArguments(format!(
-                    "invalid arguments for `{}`: {}",
-                    shortened(tool, MAX_NAME),
-                    list.join("; ")
-                )))
-            }
+        if problems.is_empty() {
+            return Ok(arguments);
         }
+        let words = |problem: ArgumentProblem| match shortened(&problem.pointer, MAX_NAME) {
+            at if at.is_empty() => problem.message,
+            at => format!("`{at}`: {}", problem.message),
+        };
+        let list: Vec<String> = problems.into_iter().map(words).collect();
+        let (tool, list) = (shortened(tool, MAX_NAME), list.join("; "));
+        Err(Answer::InvalidArguments(format!("invalid arguments for `{tool}`: {list}")))
     }
 
     /// Whether every schema can be used.

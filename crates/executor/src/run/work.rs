@@ -195,9 +195,9 @@ impl Work {
         unavailable: impl Fn(String) -> Unavailable,
     ) -> Option<Unavailable> {
         let statuses = host.statuses().await;
-        let is_exhausted = statuses
-            .iter()
-            .any(|status| matches!(status.state, ServerState::Failed(StartError::Exhausted { .. })));
+        let is_exhausted = statuses.iter().any(|status| {
+            matches!(status.state, ServerState::Failed(StartError::Spawn { is_exhausted: true, .. }))
+        });
         let failed = statuses.iter().filter_map(|status| match &status.state {
             ServerState::Failed(error) => Some(format!("server `{}` failed: {error}", status.server)),
             // A server that has died since is started again by the first call.

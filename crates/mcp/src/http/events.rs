@@ -11,8 +11,7 @@ use sse_stream::{Error, Sse, SseStream};
 use super::super::call_failure::CallFailure;
 use super::super::lines::{MAX_MESSAGE, MAX_RESULT};
 use super::super::message::Incoming;
-use super::answers::Answers;
-use super::awaited_request::{AwaitedRequest, read_apart};
+use super::answers::{Answers, AwaitedRequest, read_apart};
 
 /// Why a stream of events ended early.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,6 @@
 //! The connection to a server over streamable HTTP: rmcp's worker, with requests of our own.
 
 mod answers;
-mod awaited_request;
 mod events;
 mod request;
 

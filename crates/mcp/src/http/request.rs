@@ -25,8 +25,7 @@ use rmcp::transport::streamable_http_client::{
 use super::super::call_failure::CallFailure;
 use super::super::lines::{MAX_MESSAGE, MAX_RESULT};
 use super::super::message::{Incoming, read_line};
-use super::answers::Answers;
-use super::awaited_request::{AwaitedRequest, answer_to, read_apart};
+use super::answers::{Answers, AwaitedRequest, answer_to, read_apart};
 use super::events;
 
 /// The most bytes that are read of the body of a failure.

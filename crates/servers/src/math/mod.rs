@@ -18,16 +18,16 @@ pub struct MathServer {
     tools: Tools,
 }
 
-impl MathServer {
-    /// Creates the server.
-    #[must_use]
-    pub fn new() -> Self {
+impl Default for MathServer {
+    fn default() -> Self {
         let tools = OPERATIONS
             .iter()
             .map(|(name, description, operands)| read_only_tool(name, description, schema(operands), None));
         Self { tools: Tools::new(tools.collect()) }
     }
+}
 
+impl MathServer {
     fn answer(&self, tool: &str, arguments: Map<String, Value>) -> Answer {
         let arguments = match self.tools.checked(tool, arguments) {
             Ok(arguments) => arguments,
@@ -48,12 +48,6 @@ impl MathServer {
             }
         };
         Answer::Result(ToolResult::text(text))
-    }
-}
-
-impl Default for MathServer {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
