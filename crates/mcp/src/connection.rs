@@ -28,7 +28,7 @@ use super::resource;
 use super::status::{Events, ReadyServer, StartError};
 use super::stdio::{self, StdioChild};
 
-/// Data that all servers of a host share.
+/// Settings that all servers of a host share.
 pub(super) struct Surroundings {
     /// The working directory of servers that name none.
     pub(super) workspace: PathBuf,
@@ -109,7 +109,8 @@ async fn begin(
     }
 }
 
-/// The fault of a server that more time does not mend.
+/// The fault of a server that speaks as language servers do. It is reported at once: waiting for the handshake would not
+/// help.
 const HEADERS: &str = "it writes headers (`Content-Length: ..`) before its messages, as language servers do; in MCP a message \
                        is a line";
 
@@ -337,15 +338,7 @@ fn bounded(result: ToolResult) -> Result<ToolResult, CallFailure> {
 
 /// The size of a result's content in bytes; files count by the size of what their base64 decodes to.
 fn size(result: &ToolResult) -> usize {
-    let decoded = |data: &str| data.len() / 4 * 3;
-    let blob = |resource: &Map<String, Value>| match resource.get("blob") {
-        Some(Value::String(blob)) => decoded(blob),
-        _ => 0,
-    };
-    let parts = result.content.iter().map(|part| match part {
-        Content::Image { data, .. } | Content::Audio { data, .. } => decoded(data),
-        Content::Resource(resource) => blob(resource) + part.as_text().map_or(0, str::len),
-        _ => part.as_text().map_or(0, str::len),
-    });
-    parts.sum()
+    let decoded = |part: &Content| part.data().map_or(0, |data| data.len() / 4 * 3);
+    let text = |part: &Content| part.as_text().map_or(0, str::len);
+    result.content.iter().map(|part| decoded(part) + text(part)).sum()
 }

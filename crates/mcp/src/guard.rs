@@ -28,7 +28,7 @@ const NOT_STARTED: u8 = 126;
 const KILLED: u8 = 128 + 9;
 
 /// Where the parent cannot be watched, the guard checks for it this often.
-const LOOK: Duration = Duration::from_millis(200);
+const CHECK_EVERY: Duration = Duration::from_millis(200);
 
 /// Why a server cannot be guarded.
 #[derive(Debug, thiserror::Error)]
@@ -150,7 +150,7 @@ fn wait_for_end(parent: Pid) {
         }
     }
     while getppid() == Some(parent) {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(CHECK_EVERY);
     }
 }
 

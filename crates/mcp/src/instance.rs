@@ -20,7 +20,7 @@ use super::resource::{self, READ_RESOURCE};
 use super::status::{HostEvent, ServerState, ServerStatus, StartError};
 use super::{ServerTools, ToolName, ToolResult};
 
-/// The time after which a starting server is reported as slow.
+/// A server that is not ready after this time is reported as slow, again and again.
 const SLOW: Duration = Duration::from_secs(10);
 
 /// A server of a host.

@@ -28,7 +28,7 @@ const KEPT: usize = 1 << 10;
 pub(super) const LARGE: usize = 1 << 20;
 
 /// The most lines of noise that are reported; all are counted.
-const TOLD_NOISE: u64 = 5;
+const REPORTED_NOISE: u64 = 5;
 
 /// The answers that were refused, and why: shared between the reader and the calls.
 #[derive(Debug, Default)]
@@ -126,8 +126,8 @@ impl LineReader {
         }
     }
 
-    /// Waits until the process has ended and no more output is expected from it. What it wrote itself is read to the
-    /// end, however long that takes, but processes that it started may hold its standard output open for ever.
+    /// Waits until the process has ended and no more output is expected from it: processes that it started may hold its
+    /// standard output open for ever. Output that is there already is read first, however long that takes.
     async fn silence(&self) {
         self.has_left.cancelled().await;
         tokio::time::sleep(AFTER_END).await;
@@ -151,7 +151,7 @@ impl LineReader {
         {
             self.writes_headers.cancel();
         }
-        if self.noise.fetch_add(1, Ordering::Relaxed) < TOLD_NOISE {
+        if self.noise.fetch_add(1, Ordering::Relaxed) < REPORTED_NOISE {
             let start = &line[..line.len().min(1 << 10)];
             let line = shortened(String::from_utf8_lossy(start).trim_end(), 200);
             (self.events)(HostEvent::Noise { server: self.server.clone(), line });

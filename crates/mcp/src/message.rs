@@ -1,4 +1,4 @@
-//! Interprets a line that a server writes: a message, noise, or a broken message.
+//! Interprets a line that a server writes: a message, a broken message, or noise, which is everything else.
 //!
 //! rmcp would try every kind of result in turn, and refuse a list or a call because of one unknown part. Here results
 //! stay JSON, unchanged ([`ServerResult::CustomResult`]), except for the answer to the first request, which rmcp needs.

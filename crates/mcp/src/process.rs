@@ -114,8 +114,8 @@ pub(super) struct ServerProcess {
     drained: CancellationToken,
     _draining: AbortOnDropHandle<()>,
     /// Whether we have sent the process a signal.
-    is_told: AtomicBool,
-    /// Set once our own signal has had time to arrive.
+    is_signalled: AtomicBool,
+    /// Set once a signal that was sent to all processes together has had time to arrive here too.
     settled: OnceCell<()>,
 }
 
@@ -178,7 +178,7 @@ impl Launch<'_> {
             stderr: tail,
             drained,
             _draining: AbortOnDropHandle::new(draining),
-            is_told: AtomicBool::new(false),
+            is_signalled: AtomicBool::new(false),
             settled: OnceCell::new(),
         };
         Ok((process, stdin, stdout))
@@ -277,7 +277,7 @@ impl ServerProcess {
 
     fn is_ended_by_others(&self) -> bool {
         let ends = [Signal::HUP, Signal::INT, Signal::TERM].map(Signal::as_raw);
-        !self.is_told.load(Ordering::Relaxed)
+        !self.is_signalled.load(Ordering::Relaxed)
             && self.status().and_then(signal_of).is_some_and(|signal| ends.contains(&signal))
     }
 
@@ -338,7 +338,7 @@ impl ServerProcess {
     }
 
     fn signal(&self, signal: Signal) {
-        self.is_told.store(true, Ordering::Relaxed);
+        self.is_signalled.store(true, Ordering::Relaxed);
         if matches!(*self.state.borrow(), State::Running) {
             // An error is ignored, because the process may have ended this very moment.
             let _ = if self.is_guarded {
@@ -350,7 +350,7 @@ impl ServerProcess {
     }
 
     fn signal_group(&self, signal: Signal) {
-        self.is_told.store(true, Ordering::Relaxed);
+        self.is_signalled.store(true, Ordering::Relaxed);
         if !matches!(*self.state.borrow(), State::Gone(_)) {
             let _ = kill_process_group(self.pid, signal);
         }

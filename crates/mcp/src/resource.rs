@@ -1,4 +1,5 @@
-//! Resources that results of tools link to (MCP, "Resource Links"): a model reads them with a tool of the host's own.
+//! Resources that results of tools link to (MCP, "Resource Links"). A model reads them with a tool that the host adds to
+//! those of the server.
 
 use std::collections::HashSet;
 
@@ -8,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Content, Tool, ToolResult};
 
 /// The longest address that a message repeats, in columns.
-const SHOWN: usize = 200;
+const MAX_SHOWN: usize = 200;
 
 /// The tool that reads a resource of a server (`resources/read`), under the server's name.
 pub const READ_RESOURCE: &str = "read_resource";
@@ -48,7 +49,7 @@ pub fn read_resource_tool() -> Tool {
 
 /// The tool's answer for an address that no result has linked to.
 pub(super) fn no_link(uri: &str) -> String {
-    let uri = shortened(uri, SHOWN);
+    let uri = shortened(uri, MAX_SHOWN);
     format!(
         "`{uri}` cannot be read: no result of this server has linked to it (of a session's links the first {MOST_LINKS} are \
          kept, of {} KiB at most)\nhint: copy the address of a resource link",

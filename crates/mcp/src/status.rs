@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_that_speaks_of_an_error_is_told() {
+    fn the_line_about_an_error_is_chosen() {
         let line = |text: &str| {
             let lines: Vec<String> = text.lines().map(str::to_owned).collect();
             telling_line(&lines).cloned().unwrap_or_default()

@@ -35,8 +35,8 @@ impl Stdin {
         }
     }
 
-    /// A turn at writing, taken now and not when the future is first polled: so messages are written in the order in
-    /// which they were sent, whichever of rmcp's tasks runs first.
+    /// Waits for the right to write. The place in the queue is taken by this call and not when the future is first polled,
+    /// so messages are written in the order in which they were sent, whichever of rmcp's tasks runs first.
     fn turn(&self) -> impl Future<Output = OwnedMutexGuard<Option<ChildStdin>>> + use<> {
         let mut lock = Box::pin(Arc::clone(&self.0).lock_owned());
         let first = lock.as_mut().poll(&mut Context::from_waker(Waker::noop()));

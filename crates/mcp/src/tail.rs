@@ -1,4 +1,5 @@
-//! The last lines of a stream, limited in size: standard error is often the only explanation of a failed start.
+//! Keeps the last lines of a server's standard error, limited in size: they are often the only explanation of a failed
+//! start.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -49,19 +49,20 @@ impl Browser {
     /// Changes the size of the window.
     pub fn resize(&self, width: u32, height: u32) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
-        self.command("Emulation.setDeviceMetricsOverride", &size);
+        let command = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": size});
+        self.post("/goog/cdp/execute", &command);
     }
 
     /// Sets the color scheme that the reader prefers: `light` or `dark`.
     pub fn prefer(&self, scheme: &str) {
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-        self.command("Emulation.setEmulatedMedia", &features);
+        self.post("/goog/cdp/execute", &json!({"cmd": "Emulation.setEmulatedMedia", "params": features}));
     }
 
     /// Lays the page out as on paper, or as on a screen.
     pub fn show_as_printed(&self, is_printed: bool) {
         let media = json!({"media": if is_printed { "print" } else { "" }});
-        self.command("Emulation.setEmulatedMedia", &media);
+        self.post("/goog/cdp/execute", &json!({"cmd": "Emulation.setEmulatedMedia", "params": media}));
     }
 
     /// Prints the page; a PDF as base64.
@@ -129,11 +130,6 @@ impl Browser {
     pub fn has_dialog(&self) -> bool {
         let response = self.agent.get(format!("{}/alert/text", self.session)).call().unwrap();
         response.status().is_success()
-    }
-
-    /// A command of Chromium's own protocol.
-    fn command(&self, name: &str, parameters: &Value) {
-        self.post("/goog/cdp/execute", &json!({"cmd": name, "params": parameters}));
     }
 
     fn log(&self, kind: &str) -> Vec<Value> {

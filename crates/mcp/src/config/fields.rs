@@ -37,7 +37,7 @@ impl Findings {
         ConfigProblem { file: self.file.clone(), server: self.server.clone(), key, message }
     }
 
-    /// Adds a problem if `read` is none: `value` is not what it should be.
+    /// Returns what was read of a value; without it, adds the problem that the value is not `what` it should be.
     fn expected<T>(&mut self, key: &str, what: &str, value: &Json, read: Option<T>) -> Option<T> {
         if read.is_none() {
             self.problem(key, format!("expected {what}, found {}", value.kind()));

@@ -1,4 +1,5 @@
-//! Streams of events (HTML, section 9.2) that carry messages: of limited size, and with complete results.
+//! Server-sent events (HTML, section 9.2) that carry messages. Their size is limited, and the results in them are kept
+//! apart before rmcp parses them, because it loses unknown keys.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use super::super::lines::{MAX_MESSAGE, MAX_RESULT};
 use super::super::message::Incoming;
 use super::answers::{Answers, AwaitedRequest, read_apart};
 
-/// Why a stream of events ended early.
+/// Why a stream of events ends before the server ends it.
 #[derive(Debug, thiserror::Error)]
 enum StreamError {
     #[error("an event is too large")]
@@ -102,7 +103,7 @@ struct EventSize {
 }
 
 impl EventSize {
-    /// Adds a chunk; returns the size of the largest event so far with bytes in this chunk.
+    /// Adds a chunk; returns the largest size, up to this chunk, of the events with bytes in it.
     fn add(&mut self, chunk: &[u8]) -> usize {
         let mut largest = 0;
         for &byte in chunk {

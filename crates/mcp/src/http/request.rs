@@ -183,11 +183,8 @@ impl Requests {
     async fn send(&self, request: RequestBuilder, is_call: bool) -> Result<Response, Failure> {
         let mut waits = FIRST_WAIT;
         loop {
-            let same = request.try_clone();
-            let response = match same {
-                Some(same) => same.send().await.map_err(failure)?,
-                None => return request.send().await.map_err(failure),
-            };
+            let Some(same) = request.try_clone() else { return request.send().await.map_err(failure) };
+            let response = same.send().await.map_err(failure)?;
             match wait_before_retry(&response, waits, is_call) {
                 Some(wait) if waits <= LAST_WAIT => tokio::time::sleep(wait).await,
                 _ => return Ok(response),

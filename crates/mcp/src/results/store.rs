@@ -164,22 +164,13 @@ impl ResultStore {
         result: &ToolResult,
         find: &mut dyn FnMut(&SavedFile) -> Option<WorkspaceFile>,
     ) -> Result<KeptResult, StoreError> {
-        self.write((number, tool), arguments, result, find).map_err(|cause| StoreError::Write {
+        let failed = |cause| StoreError::Write {
             tool: m3_support::text::shortened(&tool.to_string(), 100),
             folder: self.folder.clone(),
             cause,
-        })
-    }
-
-    fn write(
-        &self,
-        (number, tool): (u64, &ToolName),
-        arguments: &Value,
-        result: &ToolResult,
-        find: &mut dyn FnMut(&SavedFile) -> Option<WorkspaceFile>,
-    ) -> io::Result<KeptResult> {
+        };
         let redacted = |text: String| self.redactor.text(&text).into_owned();
-        let (files, problems) = self.save(number, result, find)?;
+        let (files, problems) = self.save(number, result, find).map_err(failed)?;
         let problems: Vec<String> = problems.into_iter().map(redacted).collect();
         let mut record = ResultRecord {
             schema: "m3.result/1".to_owned(),
@@ -197,11 +188,15 @@ impl ResultStore {
         let (text, is_shortened) = self.shortened(text, &self.shown(&path));
         let is_kept = self.keeps == Keeps::All || is_shortened || !is_told_by(&record, &text);
         if is_kept {
-            let json = serde_json::to_string(&record)?;
-            std::fs::create_dir_all(&self.folder)?;
-            files::write_atomically(&path, json_without_hidden(&json).as_bytes())?;
+            self.write(&path, &record).map_err(failed)?;
         }
         Ok(KeptResult { path: is_kept.then_some(path), files, text, is_shortened, problems })
+    }
+
+    fn write(&self, path: &Path, record: &ResultRecord) -> io::Result<()> {
+        let json = serde_json::to_string(record)?;
+        std::fs::create_dir_all(&self.folder)?;
+        files::write_atomically(path, json_without_hidden(&json).as_bytes())
     }
 
     /// Saves the files of a result, and gives each one name in the workspace.

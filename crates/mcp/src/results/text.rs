@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use m3_support::canonical::canonical;
-use m3_support::text::push_visible;
+use m3_support::text::{is_hidden, push_visible};
 use serde_json::{Map, Value};
 
 use super::save::SavedFile;
@@ -115,7 +115,7 @@ fn says_more(result: &ToolResult) -> bool {
     let are_texts = |items: &Vec<Value>| {
         items.len() == texts.len() && items.iter().zip(&texts).all(|(item, text)| says(text, item))
     };
-    let is_said = |value: &Value| {
+    let is_in_parts = |value: &Value| {
         are_parts(value)
             || says(&texts.join("\n"), value)
             || texts.iter().any(|text| says(text, value))
@@ -123,7 +123,7 @@ fn says_more(result: &ToolResult) -> bool {
     };
     let single = structured.as_object().filter(|all| all.len() == 1);
     let wrapped = single.and_then(|members| members.get("result").or_else(|| members.get("content")));
-    !is_said(structured) && !wrapped.is_some_and(is_said)
+    !is_in_parts(structured) && !wrapped.is_some_and(is_in_parts)
 }
 
 /// A value without members that are `null`, which some servers write for missing values.
@@ -175,11 +175,6 @@ pub fn readable(text: &str) -> Cow<'_, str> {
         if is_shown { push_visible(&mut out, c) } else { out.push(c) }
     }
     if is_changed { Cow::Owned(out) } else { Cow::Borrowed(text) }
-}
-
-fn is_hidden(c: char) -> bool {
-    // A fast path: most text is ASCII.
-    if (' '..='~').contains(&c) { false } else { m3_support::text::is_hidden(c) }
 }
 
 /// At most `limit` characters of a text: its start and its end, with a note that says how much was cut and where the

@@ -128,10 +128,8 @@ fn what_does_not_fit_is_refused_with_its_place() {
 }
 
 #[test]
-fn every_schema_can_be_used() {
-    let server = MathServer::default();
-    assert!(server.tools.are_sound());
-    assert_eq!(server.tools().len(), 22);
+fn there_are_as_many_tools_as_in_the_benchmark() {
+    assert_eq!(MathServer::default().tools().len(), 22);
 }
 
 /// The parts of a schema that restrict calls: names, types, items, lengths; not the descriptions.

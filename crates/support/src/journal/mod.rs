@@ -40,10 +40,11 @@ pub struct Kind {
     pub elsewhere: &'static str,
 }
 
-/// How long another process may hold a shared file: it only writes one line.
+/// How long to wait for a process that has locked a shared file: it only reads new lines and writes once.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// The longest line that is written or read, in bytes: at most 1 MiB of a model's reply is useful.
+/// The longest line that is written or read, in bytes: far more than needed, as at most 1 MiB of a model's reply is
+/// used.
 const LONGEST_LINE: u64 = 64 << 20;
 
 /// The largest file that is written or read, in bytes. A process that opens it keeps what it needs of the records in
@@ -59,7 +60,7 @@ struct Head {
     schema: String,
 }
 
-/// The path of a journal, and how much of it has been read.
+/// The path of a journal, and how much of it has been read or written.
 #[derive(Debug)]
 struct ReadState {
     path: PathBuf,
@@ -70,7 +71,7 @@ struct ReadState {
     end: u64,
     /// The number of complete lines before this end.
     lines: u64,
-    /// Whether the file may end within a line that could not be removed.
+    /// Whether the file may end in the middle of a line, because writing failed and the part could not be removed.
     is_broken: bool,
 }
 
@@ -168,7 +169,7 @@ impl ReadState {
         if is_ours { Ok(()) } else { Err(self.foreign()) }
     }
 
-    /// Whether a rest without a line end can be a cut-off line of ours: other files must not be shortened.
+    /// Fails unless a rest without a line end can be a cut-off line of a journal: other files must not be shortened.
     fn check_rest(&self, rest: &[u8]) -> Result<(), JournalError> {
         match self.kind.schema {
             Some(schema) if self.lines == 0 && !head(schema).as_bytes().starts_with(rest) => {
@@ -185,7 +186,8 @@ impl ReadState {
         JournalError::Foreign { path: self.path.clone(), name, elsewhere }
     }
 
-    /// Removes everything after the lines that have been read, and starts a new file. The caller must hold the lock.
+    /// Removes everything after the lines that have been read; if there are none, writes the line with the schema. The
+    /// caller must hold the lock.
     fn repair(&mut self, mut file: &File) -> io::Result<()> {
         if file.metadata()?.len() > self.end {
             file.set_len(self.end)?;

@@ -1,4 +1,4 @@
-//! Shared parts of the checks of all wires: places and problems, names, schemas, images, results of calls.
+//! Checks that the wire formats of all providers share: problems and their places, names, schemas, images, results.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -118,7 +118,7 @@ impl Checks {
         }
     }
 
-    /// Checks a name by `^[a-zA-Z0-9_-]{1,64}$`, which all three providers accept.
+    /// Checks a name by `^[a-zA-Z0-9_-]{1,64}$`, for the wires of all four providers.
     pub(super) fn tool_name(&mut self, value: &Value, place: &str) -> String {
         let name = value.as_str().unwrap_or_default();
         let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
