@@ -19,7 +19,6 @@ use super::call_failure::{CallFailure, NoConnection, Versions};
 use super::client::Client;
 use super::config::{ServerConfig, Timeouts, Transport};
 use super::content::{Content, ToolResult};
-use super::filter;
 use super::http;
 use super::in_process::Direct;
 use super::lines::MAX_RESULT;
@@ -212,7 +211,7 @@ fn accepted(
     mut tools: ServerTools,
     started: Instant,
 ) -> StartedServer {
-    tools.tools.retain(|tool| filter::is_offered(&config.tools, &tool.name));
+    tools.tools.retain(|tool| config.tools.offers(&tool.name));
     tools.reject_tasks();
     let (offered, rejected) = (tools.tools.len(), tools.rejected.len());
     let ready = ReadyServer { tools: offered, rejected, start: started.elapsed(), ..greeting };

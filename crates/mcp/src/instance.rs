@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 use super::call_failure::CallFailure;
 use super::config::ServerConfig;
 use super::connection::{Connection, StartedServer, Surroundings, start};
-use super::filter;
 use super::outcome::{CallError, CallLimits, CallOutcome};
 use super::resource::{self, READ_RESOURCE};
 use super::status::{HostEvent, ServerState, ServerStatus, StartError};
@@ -330,7 +329,7 @@ impl Instance {
         let shown = self.shown();
         tool == READ_RESOURCE
             && shown.has_resources
-            && filter::is_offered(&self.config.tools, READ_RESOURCE)
+            && self.config.tools.offers(READ_RESOURCE)
             && !shown.tools.tools.iter().any(|offered| offered.name == READ_RESOURCE)
             && !shown.tools.rejected.iter().any(|rejected| rejected.name == READ_RESOURCE)
     }

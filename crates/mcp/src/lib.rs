@@ -23,7 +23,6 @@ mod client;
 pub mod config;
 mod connection;
 mod content;
-mod filter;
 pub mod guard;
 mod host;
 mod http;
