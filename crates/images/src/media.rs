@@ -1,4 +1,4 @@
-//! The type of a file, by its bytes; what the server says about it is not trusted.
+//! The type of a file by its bytes, because a type that a server or a name claims may be wrong.
 
 use m3_support::text::head;
 use serde::Serialize;

@@ -134,9 +134,9 @@ impl Client {
                 {
                     break;
                 }
-                Err(lost) => {
-                    let reason = format!("no list of its tools: {}", lost.describe());
-                    let is_closed = matches!(lost, CallFailure::Died(_));
+                Err(failure) => {
+                    let reason = format!("no list of its tools: {}", failure.describe());
+                    let is_closed = matches!(failure, CallFailure::Died(_));
                     return Err(NoConnection { is_closed, versions: Versions::Unknown, reason });
                 }
             };

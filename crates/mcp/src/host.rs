@@ -83,8 +83,8 @@ impl Host {
         let fresh = self.configs.iter().filter(|config| !config.is_stateless);
         let mut fresh = start_all(fresh, &surroundings).await.into_iter();
         let slot = |config: &Arc<ServerConfig>| {
-            let shared = self.instances.iter().find(|slot| Arc::ptr_eq(slot.instance.config(), config));
-            match shared.filter(|_| config.is_stateless) {
+            let running = self.instances.iter().find(|slot| Arc::ptr_eq(slot.instance.config(), config));
+            match running.filter(|_| config.is_stateless) {
                 Some(slot) => Some(Slot { instance: Arc::clone(&slot.instance), is_borrowed: true }),
                 None => fresh.next().map(|instance| Slot { instance, is_borrowed: false }),
             }
@@ -127,13 +127,11 @@ impl Host {
         limits: CallLimits,
         cancel: &CancellationToken,
     ) -> CallOutcome {
-        match self.instance(&name.server) {
-            Some(instance) => instance.call(&name.tool, arguments, limits, cancel).await,
-            None => {
-                let error = CallError::UnknownServer { server: name.server.clone() };
-                CallOutcome::not_sent(error, Duration::ZERO)
-            }
-        }
+        let Some(instance) = self.instance(&name.server) else {
+            let error = CallError::UnknownServer { server: name.server.clone() };
+            return CallOutcome::not_sent(error, Duration::ZERO);
+        };
+        instance.call(&name.tool, arguments, limits, cancel).await
     }
 
     /// Whether resources of this server can be read by calls of [`READ_RESOURCE`] under its name: only those that a
@@ -177,7 +175,7 @@ async fn start_all<'a>(
     surroundings: &Arc<Surroundings>,
 ) -> Vec<Arc<Instance>> {
     let start = |config: &Arc<ServerConfig>| {
-        // Shared servers are identified by their configuration, which therefore stays the same.
+        // Servers that tasks share are found by the pointer to their configuration, which must therefore stay the same.
         let config = if config.is_stateless { Arc::clone(config) } else { Arc::new(config.for_instance()) };
         Instance::start(config, Arc::clone(surroundings))
     };

@@ -223,15 +223,15 @@ impl Instance {
         } else {
             connection.call(tool, arguments, timeouts, cancel, on_progress).await
         };
-        let lost = match called {
+        let failure = match called {
             Ok(result) => {
                 resource::keep_links(&mut self.shown().links, &result);
                 return Ok(result);
             }
-            Err(lost) => lost,
+            Err(failure) => failure,
         };
         let server = self.config.name.clone();
-        Err(match lost {
+        Err(match failure {
             CallFailure::Protocol { code, message } => CallError::Protocol { server, code, message },
             CallFailure::Idle => CallError::TimedOutIdle { server, limit: timeouts.idle },
             CallFailure::Total => CallError::TimedOutTotal { server, limit: timeouts.total },

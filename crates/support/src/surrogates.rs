@@ -1,7 +1,7 @@
 //! Halves of surrogate pairs in JSON. Programs whose texts are UTF-16 or code points write `\ud83d` alone when they have
 //! cut a text inside an emoji; parsers of UTF-8 refuse it.
 
-/// How such a half was read, for notes.
+/// The note on a text in which half of a surrogate pair was replaced.
 pub const LONE_SURROGATE: &str = "half of a surrogate pair; read as U+FFFD";
 
 /// Replaces each `\uD800`..`\uDFFF` escape without a partner by `\ufffd`, which has the same length, so that offsets

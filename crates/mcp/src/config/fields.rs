@@ -135,7 +135,7 @@ const MAX_NUMBER: f64 = MAX_SECONDS * 1000.0;
 
 /// The members of an object that have not been taken yet.
 pub(super) struct Fields<'a> {
-    left: Vec<(&'a str, &'a Json)>,
+    rest: Vec<(&'a str, &'a Json)>,
 }
 
 /// Keys that a host may ignore: notes, and keys of editors.
@@ -156,21 +156,21 @@ const IGNORED: [&str; 12] = [
 
 impl<'a> Fields<'a> {
     pub(super) fn new(members: &'a [(String, Json)]) -> Self {
-        Self { left: members.iter().map(|(key, value)| (key.as_str(), value)).collect() }
+        Self { rest: members.iter().map(|(key, value)| (key.as_str(), value)).collect() }
     }
 
     /// Takes the first of the keys that is there, as it is written in the file. `maxConcurrent`, `max_concurrent` and
     /// `max-concurrent` are the same; `null` counts as left out.
     pub(super) fn take(&mut self, keys: &[&str]) -> Option<(&'a str, &'a Json)> {
         let is_one = |found: &str| keys.iter().any(|key| plain(key) == plain(found));
-        let index = self.left.iter().position(|(key, _)| is_one(key))?;
-        let member = self.left.remove(index);
+        let index = self.rest.iter().position(|(key, _)| is_one(key))?;
+        let member = self.rest.remove(index);
         if member.1 == &Json::Null { self.take(keys) } else { Some(member) }
     }
 
     /// Warns of every key that was not read, and suggests the most similar one of `known`.
     pub(super) fn warn_of_rest(self, below: &str, known: &[&str], findings: &mut Findings) {
-        for (key, _) in self.left {
+        for (key, _) in self.rest {
             let is_note = key.starts_with(['_', '$', '/', '#']);
             if is_note || IGNORED.iter().any(|ignored| plain(ignored) == plain(key)) {
                 continue;

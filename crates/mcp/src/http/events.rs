@@ -71,7 +71,9 @@ async fn read(
         }
         Incoming::Unreadable { id: None, .. } | Incoming::Noise => return vec![Ok(event)],
     };
-    messages.iter_mut().for_each(|message| answers.keep(message));
+    for message in &mut messages {
+        answers.keep(message);
+    }
     let with_message = |message| Ok(Sse { data: serde_json::to_string(message).ok(), ..event.clone() });
     messages.iter().map(with_message).collect()
 }
