@@ -175,19 +175,18 @@ async fn begin_process(
             client.child = Some(child);
             return Ok(from_client(config, client, tools, started));
         }
-        Ok(Err(NoConnection { is_closed: true, reason, versions })) => {
-            let _ = child.process.last_words().await;
+        Ok(Err(NoConnection { is_closed, reason, versions })) => {
+            if is_closed {
+                // Waits for the end of the process, and for all of its standard error.
+                let _ = child.process.last_words().await;
+            }
             let stderr = child.process.stderr().await;
-            let error = match child.process.ending() {
+            let error = match child.process.ending().filter(|_| is_closed) {
                 Some(how) => StartError::Exited { how, stderr },
                 None => StartError::Protocol { reason, stderr },
             };
             NoSession { error, versions }
         }
-        Ok(Err(NoConnection { is_closed: false, reason, versions })) => NoSession {
-            error: StartError::Protocol { reason, stderr: child.process.stderr().await },
-            versions,
-        },
         Err(_) => StartError::TimedOut { limit, stderr: child.process.stderr().await }.into(),
     };
     child.process.end().await;
@@ -205,6 +204,7 @@ fn from_client(config: &ServerConfig, client: Client, tools: Vec<Value>, started
     )
 }
 
+/// A server whose session has begun, with the tools that can be called.
 fn accepted(
     config: &ServerConfig,
     (connection, greeting, has_resources): (Connection, ReadyServer, bool),
