@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assert_cmd::Command;
-use m3_mcp::results::ResultStore;
+use m3_mcp::results::{Keeps, ResultStore};
 use m3_mcp::{ToolName, ToolResult};
 use m3_support::redact::Redactor;
 use serde_json::{Value, json};
@@ -295,7 +295,8 @@ fn all_servers_of_the_benchmark_are_listed_from_a_simulation() {
 fn the_file_that_keeps_a_result_follows_its_schema() {
     let folder = Folder::new();
     let store =
-        ResultStore::open(folder.path().join("r"), folder.path().join("w"), Redactor::default()).unwrap();
+        ResultStore::open(folder.path().join("r"), folder.path().join("w"), Redactor::default(), Keeps::All)
+            .unwrap();
     let tool = ToolName::parse("a/b").unwrap();
     let kept = store.keep(&tool, &json!({}), &ToolResult::text("x")).unwrap();
     follows_kept_schema("result", &json_of(kept.path.unwrap()));

@@ -93,7 +93,7 @@ pub struct ImageFacts {
 /// # Errors
 /// [`ImageFileError`], but never for the number of pixels.
 pub fn facts(path: &Path) -> Result<ImageFacts, ImageFileError> {
-    open(path).map(|(facts, _)| facts)
+    OpenedImage::open(path).map(|image| image.facts)
 }
 
 /// Decodes an image of at most `most_pixels` and turns it as its EXIF data say; of an animation, the first
@@ -102,10 +102,7 @@ pub fn facts(path: &Path) -> Result<ImageFacts, ImageFileError> {
 /// # Errors
 /// [`ImageFileError`].
 pub fn read(path: &Path, most_pixels: u64) -> Result<DynamicImage, ImageFileError> {
-    let (facts, decoder) = open(path)?;
-    let mut image = decode(&facts, decoder, most_pixels)?;
-    image.apply_orientation(facts.orientation);
-    Ok(image)
+    OpenedImage::open(path)?.shown(most_pixels)
 }
 
 /// The bytes of a file that may be an image.
@@ -121,7 +118,7 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, ImageFileError> {
     Ok(bytes)
 }
 
-/// An image that is in memory, opened.
+/// An opened image.
 pub struct OpenedImage<'a> {
     /// The facts that are known before decoding.
     pub facts: ImageFacts,
@@ -129,13 +126,36 @@ pub struct OpenedImage<'a> {
 }
 
 impl<'a> OpenedImage<'a> {
-    /// Opens an image; no pixel is decoded yet.
+    /// Opens an image that is in memory; no pixel is decoded yet.
     ///
     /// # Errors
     /// [`ImageFileError`], but never for the number of pixels.
     pub fn new(bytes: &'a [u8]) -> Result<Self, ImageFileError> {
         check_size(bytes.len() as u64)?;
-        let (facts, decoder) = open_reader(Cursor::new(bytes), bytes.len() as u64)?;
+        Self::from_reader(Cursor::new(bytes), bytes.len() as u64)
+    }
+
+    fn open(path: &Path) -> Result<Self, ImageFileError> {
+        let (file, bytes) = open_file(path)?;
+        Self::from_reader(BufReader::new(file), bytes)
+    }
+
+    fn from_reader(reader: impl BufRead + Seek + 'a, bytes: u64) -> Result<Self, ImageFileError> {
+        let reader = ImageReader::new(reader);
+        let mut reader = reader.with_guessed_format().map_err(ImageFileError::Unreadable)?;
+        let format = reader.format();
+        reader.limits(limits());
+        let mut decoder = reader.into_decoder().map_err(ImageFileError::NotAnImage)?;
+        // Any format will do here: without a known format decoding fails.
+        let format = format.unwrap_or(ImageFormat::Png);
+        let (width, height) = decoder.dimensions();
+        // Damaged EXIF data are ignored: the image is shown as stored.
+        let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+        // From 5 on, the numbers of EXIF are turns by which width and height change places.
+        let is_on_its_side = orientation.to_exif() >= 5;
+        let (width, height) = if is_on_its_side { (height, width) } else { (width, height) };
+        let color = decoder.color_type();
+        let facts = ImageFacts { format, width, height, color, orientation, bytes };
         Ok(Self { facts, decoder: Box::new(decoder) })
     }
 
@@ -154,8 +174,23 @@ impl<'a> OpenedImage<'a> {
     ///
     /// # Errors
     /// [`ImageFileError`].
-    pub fn decode(self, most_pixels: u64) -> Result<DynamicImage, ImageFileError> {
-        decode(&self.facts, self.decoder, most_pixels)
+    pub fn decode(mut self, most_pixels: u64) -> Result<DynamicImage, ImageFileError> {
+        let ImageFacts { width, height, .. } = self.facts;
+        if u64::from(width) * u64::from(height) > most_pixels {
+            return Err(ImageFileError::TooManyPixels { width, height });
+        }
+        let mut limits = limits();
+        let reserved = limits.reserve(self.decoder.total_bytes());
+        reserved.and_then(|()| self.decoder.set_limits(limits)).map_err(ImageFileError::NotAnImage)?;
+        DynamicImage::from_decoder(self.decoder).map_err(ImageFileError::NotAnImage)
+    }
+
+    /// Decodes an image as it is shown: turned as its EXIF data say.
+    fn shown(self, most_pixels: u64) -> Result<DynamicImage, ImageFileError> {
+        let orientation = self.facts.orientation;
+        let mut image = self.decode(most_pixels)?;
+        image.apply_orientation(orientation);
+        Ok(image)
     }
 }
 
@@ -178,29 +213,6 @@ pub fn is_animated(bytes: &[u8], format: ImageFormat) -> bool {
     }
 }
 
-fn decode(
-    facts: &ImageFacts,
-    mut decoder: impl ImageDecoder,
-    most_pixels: u64,
-) -> Result<DynamicImage, ImageFileError> {
-    let (width, height) = (facts.width, facts.height);
-    if u64::from(width) * u64::from(height) > most_pixels {
-        return Err(ImageFileError::TooManyPixels { width, height });
-    }
-    let mut limits = limits();
-    let mut decode = || {
-        limits.reserve(decoder.total_bytes())?;
-        decoder.set_limits(limits.clone())
-    };
-    decode().map_err(ImageFileError::NotAnImage)?;
-    DynamicImage::from_decoder(decoder).map_err(ImageFileError::NotAnImage)
-}
-
-fn open(path: &Path) -> Result<(ImageFacts, impl ImageDecoder), ImageFileError> {
-    let (file, bytes) = open_file(path)?;
-    open_reader(BufReader::new(file), bytes)
-}
-
 /// A file and its size in bytes.
 fn open_file(path: &Path) -> Result<(File, u64), ImageFileError> {
     // The kind of file is checked before it is opened, because opening a pipe would wait for its other end.
@@ -215,36 +227,6 @@ fn open_file(path: &Path) -> Result<(File, u64), ImageFileError> {
 
 fn check_size(bytes: u64) -> Result<(), ImageFileError> {
     if bytes > LARGEST_FILE { Err(ImageFileError::TooLarge { bytes }) } else { Ok(()) }
-}
-
-fn open_reader<'a>(
-    reader: impl BufRead + Seek + 'a,
-    bytes: u64,
-) -> Result<(ImageFacts, impl ImageDecoder + 'a), ImageFileError> {
-    let reader = ImageReader::new(reader);
-    let mut reader = reader.with_guessed_format().map_err(ImageFileError::Unreadable)?;
-    let format = reader.format();
-    reader.limits(limits());
-    let mut decoder = reader.into_decoder().map_err(ImageFileError::NotAnImage)?;
-    // Any format will do here: without a known format decoding fails.
-    let format = format.unwrap_or(ImageFormat::Png);
-    let (width, height) = decoder.dimensions();
-    // Damaged EXIF data are ignored: the image is shown as stored.
-    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let (width, height) = if is_on_its_side(orientation) { (height, width) } else { (width, height) };
-    let color = decoder.color_type();
-    Ok((ImageFacts { format, width, height, color, orientation, bytes }, decoder))
-}
-
-/// Whether width and height change places.
-fn is_on_its_side(orientation: Orientation) -> bool {
-    matches!(
-        orientation,
-        Orientation::Rotate90
-            | Orientation::Rotate270
-            | Orientation::Rotate90FlipH
-            | Orientation::Rotate270FlipH
-    )
 }
 
 fn limits() -> Limits {

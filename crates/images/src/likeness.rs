@@ -52,11 +52,7 @@ pub struct Likeness {
 /// # Errors
 /// [`ImageFileError`], also for more than 16 million pixels.
 pub fn pixels(bytes: &[u8]) -> Result<RgbaImage, ImageFileError> {
-    let opened = OpenedImage::new(bytes)?;
-    let orientation = opened.facts.orientation;
-    let mut image = opened.decode(MOST_PIXELS)?;
-    image.apply_orientation(orientation);
-    Ok(image.into_rgba8())
+    Ok(OpenedImage::new(bytes)?.shown(MOST_PIXELS)?.into_rgba8())
 }
 
 /// Compares two pictures.

@@ -32,7 +32,7 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// The looks of the picture in a file. This needs the time and the memory of decoding it.
+    /// The look of the picture in a file. The whole picture is decoded, which needs time and memory.
     ///
     /// # Errors
     /// [`ImageFileError`], also for a picture of more than `most_pixels`.

@@ -1,4 +1,4 @@
-//! The type of a file, by its bytes; what the server says about it is not trusted.
+//! The type of a file by its bytes, because a type that a server or a name claims may be wrong.
 
 use m3_support::text::head;
 use serde::Serialize;
@@ -34,32 +34,21 @@ impl Media {
     /// Recognizes the type by the first bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        let container = |tag: &[u8], name: &[u8]| bytes.starts_with(tag) && bytes.get(8..12) == Some(name);
         if let Some((_, media)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
             return *media;
         }
-        if container(b"RIFF", b"WEBP") {
-            return Self::new(Kind::Image, "image/webp", "webp");
+        match (bytes.get(..4), bytes.get(4..8), bytes.get(8..12)) {
+            (Some(b"RIFF"), _, Some(b"WEBP")) => Self::new(Kind::Image, "image/webp", "webp"),
+            (Some(b"RIFF"), _, Some(b"WAVE")) => Self::new(Kind::Audio, "audio/wav", "wav"),
+            (_, Some(b"ftyp"), Some(b"avif")) => Self::new(Kind::Image, "image/avif", "avif"),
+            (_, Some(b"ftyp"), Some(b"heic" | b"heix" | b"mif1")) => {
+                Self::new(Kind::Image, "image/heic", "heic")
+            }
+            (_, Some(b"ftyp"), Some(b"M4A ")) => Self::new(Kind::Audio, "audio/mp4", "m4a"),
+            (_, Some(b"ftyp"), _) => Self::new(Kind::Other, "video/mp4", "mp4"),
+            _ if begins_mpeg_audio(bytes) => Self::new(Kind::Audio, "audio/mpeg", "mp3"),
+            _ => Self::of_text(bytes),
         }
-        if container(b"RIFF", b"WAVE") {
-            return Self::new(Kind::Audio, "audio/wav", "wav");
-        }
-        if bytes.get(4..8) == Some(b"ftyp") {
-            return match bytes.get(8..12) {
-                Some(b"avif") => Self::new(Kind::Image, "image/avif", "avif"),
-                Some(b"heic" | b"heix" | b"mif1") => Self::new(Kind::Image, "image/heic", "heic"),
-                Some(b"M4A ") => Self::new(Kind::Audio, "audio/mp4", "m4a"),
-                _ => Self::new(Kind::Other, "video/mp4", "mp4"),
-            };
-        }
-        // Every frame of MPEG audio begins with 11 set bits; not every value of the bits after them is allowed.
-        if let [0xff, second, ..] = bytes
-            && second & 0xe0 == 0xe0
-            && second & 0x06 != 0
-        {
-            return Self::new(Kind::Audio, "audio/mpeg", "mp3");
-        }
-        Self::of_text(bytes)
     }
 
     fn of_text(bytes: &[u8]) -> Self {
@@ -73,6 +62,11 @@ impl Media {
             Self::new(Kind::Other, "text/plain", "txt")
         }
     }
+}
+
+/// Every frame of MPEG audio begins with 11 set bits; not every value of the bits after them is allowed.
+fn begins_mpeg_audio(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xff, second, ..] if second & 0xe0 == 0xe0 && second & 0x06 != 0)
 }
 
 /// The bytes that files begin with, as their formats' specifications say.

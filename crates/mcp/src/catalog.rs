@@ -137,28 +137,25 @@ impl ServerTools {
                 }
             }
             let name = value.get("name").and_then(Value::as_str).map_or(format!("#{index}"), str::to_owned);
-            if value.to_string().len() > LARGEST_TOOL {
-                let reason = "its definition has more than 1 MiB".to_owned();
-                read.rejected.push(RejectedTool { name, reason });
-                continue;
-            }
-            match serde_json::from_value::<Tool>(value) {
-                Ok(tool) if tool.name.is_empty() => {
-                    read.rejected.push(RejectedTool {
-                        name: format!("#{index}"),
-                        reason: "its name is empty".to_owned(),
-                    });
-                }
-                Ok(tool) if !names.insert(tool.name.clone()) => {
-                    read.rejected.push(RejectedTool { name, reason: "another tool has its name".to_owned() });
-                }
-                Ok(tool) => read.tools.push(tool),
+            let tool = if value.to_string().len() > LARGEST_TOOL {
+                Err("its definition has more than 1 MiB".to_owned())
+            } else {
                 // The error may repeat the value in the place of a schema.
-                Err(error) => {
-                    let reason = shortened(&error.to_string(), MAX_REASON);
-                    read.rejected.push(RejectedTool { name, reason });
+                serde_json::from_value::<Tool>(value)
+                    .map_err(|error| shortened(&error.to_string(), MAX_REASON))
+            };
+            let (name, reason) = match tool {
+                Ok(tool) if tool.name.is_empty() => (format!("#{index}"), "its name is empty".to_owned()),
+                Ok(tool) if !names.insert(tool.name.clone()) => {
+                    (name, "another tool has its name".to_owned())
                 }
-            }
+                Ok(tool) => {
+                    read.tools.push(tool);
+                    continue;
+                }
+                Err(reason) => (name, reason),
+            };
+            read.rejected.push(RejectedTool { name, reason });
         }
         read
     }

@@ -3,21 +3,22 @@
 //! rmcp's service numbers requests and finds their answers. Time limits, cancellation and the end of a connection are
 //! handled here, because a server that stops reading must not keep a call from ending.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, ErrorCode,
-    ListToolsRequest, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
-    RequestId, ServerResult,
+    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientNotification,
+    ClientRequest, ErrorCode, ErrorData, Implementation, ListToolsRequest, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ServerResult,
 };
 use rmcp::service::{
-    ClientLifecycleMode, Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError,
+    ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestContext, RequestHandle,
+    RunningService, ServiceError,
 };
 use rmcp::transport::Transport;
-use rmcp::{RoleClient, service};
+use rmcp::{ClientHandler, RoleClient, service};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -25,8 +26,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_failure::{CallFailure, NoConnection, Versions, describe, short, whole_reason};
 use super::config::Timeouts;
-use super::handler::{Handler, Listeners};
-use super::lines::{MAX_RESULT, Refusal, RefusedAnswers};
+use super::lines::RefusedAnswers;
+use super::status::ReadyServer;
 use super::stdio::StdioChild;
 
 /// The most pages of a server's list of tools.
@@ -44,42 +45,15 @@ const MAX_LIST: usize = 8 << 20;
 /// If a cancellation cannot be sent for this long, the server has stopped reading.
 const DELIVERY: Duration = Duration::from_millis(500);
 
-/// The server's facts from the handshake.
-#[derive(Debug, Clone)]
-pub(super) struct Greeting {
-    pub(super) protocol_version: String,
-    pub(super) name: String,
-    pub(super) version: String,
-    /// Whether the server has resources that can be read.
-    pub(super) has_resources: bool,
-}
-
-/// How a session begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lifecycle {
-    /// The handshake of the versions up to 2025-11-25: `initialize`.
-    Initialize,
-    /// Since 2026-07-28: `server/discover`, then each request says its version by itself.
-    Discover,
-}
-
-impl Lifecycle {
-    fn mode(self) -> ClientLifecycleMode {
-        match self {
-            Self::Initialize => ClientLifecycleMode::Initialize,
-            Self::Discover => {
-                ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
-            }
-        }
-    }
-}
-
 /// A connection to a server.
 pub(super) struct Client {
     peer: Peer<RoleClient>,
     /// Ends the service when it is dropped.
     _service: RunningService<RoleClient, Handler>,
-    pub(super) greeting: Greeting,
+    /// The facts from the handshake; nothing is known about tools yet.
+    pub(super) greeting: ReadyServer,
+    /// Whether the server has resources that can be read.
+    pub(super) has_resources: bool,
     listeners: Arc<Listeners>,
     refused: Arc<RefusedAnswers>,
     /// Set when no answer will come any more.
@@ -97,40 +71,39 @@ impl Client {
     /// [`NoConnection`] if the server's part of it is wrong.
     pub(super) async fn connect(
         transport: impl Transport<RoleClient> + 'static,
-        lifecycle: Lifecycle,
+        lifecycle: ClientLifecycleMode,
         ended: CancellationToken,
         refused: Arc<RefusedAnswers>,
     ) -> Result<Self, NoConnection> {
         let listeners = Arc::new(Listeners::default());
         let stop = CancellationToken::new();
-        let handler = Handler::new(Arc::clone(&listeners));
-        let mode = lifecycle.mode();
+        let handler = Handler(Arc::clone(&listeners));
         let service =
-            service::serve_client_with_lifecycle_and_ct(handler, transport, mode, stop.clone()).await;
+            service::serve_client_with_lifecycle_and_ct(handler, transport, lifecycle, stop.clone()).await;
         let service = service.map_err(|error| describe(&error))?;
         let peer = service.peer().clone();
         let info = peer.peer_info();
-        let implementation = info.as_ref().and_then(|info| info.server_info.as_ref());
-        let greeting = Greeting {
-            protocol_version: info
-                .as_ref()
-                .map_or(String::new(), |info| short(info.protocol_version.as_str())),
+        let info = info.as_ref();
+        let implementation = info.and_then(|info| info.server_info.as_ref());
+        let greeting = ReadyServer {
+            protocol_version: info.map_or(String::new(), |info| short(info.protocol_version.as_str())),
             name: implementation.map_or(String::new(), |server| short(&server.name)),
             version: implementation.map_or(String::new(), |server| short(&server.version)),
-            has_resources: info.as_ref().is_some_and(|info| info.capabilities.resources.is_some()),
+            ..ReadyServer::default()
         };
-        let (calls, undelivered) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let has_resources = info.is_some_and(|info| info.capabilities.resources.is_some());
         Ok(Self {
             peer,
             _service: service,
             greeting,
+            has_resources,
             listeners,
             refused,
             ended,
             stop,
             child: None,
-            calls,
-            undelivered,
+            calls: AtomicUsize::new(0),
+            undelivered: AtomicUsize::new(0),
         })
     }
 
@@ -161,9 +134,9 @@ impl Client {
                 {
                     break;
                 }
-                Err(lost) => {
-                    let reason = format!("no list of its tools: {}", lost.describe());
-                    let is_closed = matches!(lost, CallFailure::Died(_));
+                Err(failure) => {
+                    let reason = format!("no list of its tools: {}", failure.describe());
+                    let is_closed = matches!(failure, CallFailure::Died(_));
                     return Err(NoConnection { is_closed, versions: Versions::Unknown, reason });
                 }
             };
@@ -255,14 +228,9 @@ impl Client {
             Ok(other) => {
                 serde_json::to_value(other).map_err(|error| CallFailure::Malformed(error.to_string()))
             }
-            Err(ServiceError::McpError(error)) => match self.refused.take(id) {
-                Some(Refusal::Size) => Err(CallFailure::TooLarge(MAX_RESULT)),
-                Some(Refusal::Unreadable(reason)) => Err(CallFailure::Malformed(reason)),
-                Some(Refusal::Status(status, reason)) => Err(CallFailure::Status(status, reason)),
-                None => {
-                    Err(CallFailure::Protocol { code: error.code.0, message: error.message.into_owned() })
-                }
-            },
+            Err(ServiceError::McpError(error)) => Err(self.refused.take(id).unwrap_or_else(|| {
+                CallFailure::Protocol { code: error.code.0, message: error.message.into_owned() }
+            })),
             Err(ServiceError::TransportSend(error)) => {
                 Err(CallFailure::Died(Some(whole_reason(error.error.as_ref()))))
             }
@@ -341,6 +309,44 @@ impl Drop for Pending<'_> {
         self.client.calls.fetch_sub(1, Ordering::Relaxed);
         if !self.is_answered {
             self.client.cancel_request(self.id.clone());
+        }
+    }
+}
+
+/// The calls that wait for progress.
+#[derive(Debug, Default)]
+struct Listeners(Mutex<HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>>);
+
+impl Listeners {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Answers the requests of a server, and passes its reports of progress on to the calls that wait for them. No capability
+/// is declared, so a server that asks for roots, sampling or a user's input gets the error that there is no such method; a
+/// question to the user is declined.
+struct Handler(Arc<Listeners>);
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let implementation = Implementation::new("m3", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), implementation)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    #[expect(deprecated, reason = "servers of before the deprecation ask for it")]
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "roots/list", None))
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        if let Some(listener) = self.0.lock().get(&progress.progress_token) {
+            // Reports that come too fast are dropped: it only matters that there is progress.
+            let _ = listener.try_send(progress);
         }
     }
 }

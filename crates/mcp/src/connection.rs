@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, ProgressNotificationParam,
-    ReadResourceRequest, ReadResourceRequestParams,
+    ProtocolVersion, ReadResourceRequest, ReadResourceRequestParams,
 };
+use rmcp::service::ClientLifecycleMode;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::ServerTools;
 use super::call_failure::{CallFailure, NoConnection, Versions};
-use super::client::{Client, Lifecycle};
+use super::client::Client;
 use super::config::{ServerConfig, Timeouts, Transport};
 use super::content::{Content, ToolResult};
 use super::http;
@@ -23,10 +24,10 @@ use super::in_process::Direct;
 use super::lines::MAX_RESULT;
 use super::process::Launch;
 use super::resource;
-use super::status::{Events, StartError};
-use super::stdio;
+use super::status::{Events, ReadyServer, StartError};
+use super::stdio::{self, StdioChild};
 
-/// Data that all servers of a host share.
+/// Settings that all servers of a host share.
 pub(super) struct Surroundings {
     /// The working directory of servers that name none.
     pub(super) workspace: PathBuf,
@@ -44,16 +45,16 @@ pub(super) enum Connection {
 /// A server that has just been started.
 pub(super) struct StartedServer {
     pub(super) connection: Connection,
+    /// The tools that the configuration offers, without those that can only be called as tasks.
     pub(super) tools: ServerTools,
-    pub(super) protocol_version: String,
-    pub(super) name: String,
-    pub(super) version: String,
     /// Whether the server has resources that can be read.
     pub(super) has_resources: bool,
-    pub(super) time: Duration,
+    pub(super) ready: ReadyServer,
 }
 
-/// Starts a server: process or connection, beginning of the session, tools, all within its start timeout.
+/// Starts a server: process or connection, beginning of the session, tools, all within its start timeout. The session
+/// begins with the handshake of the versions up to 2025-11-25, and without one if the server refuses it, as since
+/// 2026-07-28: servers that speak both take the handshake, so all but the newest ones are greeted as they always were.
 ///
 /// # Errors
 /// [`StartError`] if any step fails; nothing is left running then.
@@ -63,50 +64,52 @@ pub(super) async fn start(
     noise: &Arc<AtomicU64>,
 ) -> Result<StartedServer, StartError> {
     let started = Instant::now();
+    let begin = |lifecycle| Box::pin(begin(config, surroundings, noise, started, lifecycle));
+    let refused = match begin(ClientLifecycleMode::Initialize).await {
+        Err(NoSession { error, versions: Versions::Refused }) => error,
+        ended => return ended.map_err(|failure| failure.error),
+    };
+    let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+    match begin(ClientLifecycleMode::Discover { preferred_versions }).await {
+        Err(NoSession { versions: Versions::Unknown | Versions::Refused, .. }) => Err(refused),
+        ended => ended.map_err(|failure| failure.error),
+    }
+}
+
+async fn begin(
+    config: &ServerConfig,
+    surroundings: &Surroundings,
+    noise: &Arc<AtomicU64>,
+    started: Instant,
+    lifecycle: ClientLifecycleMode,
+) -> Result<StartedServer, NoSession> {
     match &config.transport {
         Transport::Stdio { command, args, env, cwd } => {
             let workspace = surroundings.workspace.as_path();
             let folder = cwd.as_deref().map_or(workspace.to_owned(), |cwd| workspace.join(cwd));
             let launch = Launch { command, args, env, folder: &folder, guard: surroundings.guard.as_deref() };
-            let begin =
-                |lifecycle| begin_process(config, &launch, &surroundings.events, noise, started, lifecycle);
-            with_or_without_handshake(
-                Box::pin(begin(Lifecycle::Initialize)),
-                Box::pin(begin(Lifecycle::Discover)),
-            )
-            .await
+            begin_process(config, &launch, &surroundings.events, noise, started, lifecycle).await
         }
-        Transport::Http { url, headers } => {
-            let begin = |lifecycle| begin_http(config, url, headers, started, lifecycle);
-            with_or_without_handshake(
-                Box::pin(begin(Lifecycle::Initialize)),
-                Box::pin(begin(Lifecycle::Discover)),
-            )
-            .await
-        }
-        Transport::Unusable { reason } => Err(StartError::Unusable { reason: reason.clone() }),
+        Transport::Http { url, headers } => begin_http(config, url, headers, started, lifecycle).await,
+        Transport::Unusable { reason } => Err(StartError::Unusable { reason: reason.clone() }.into()),
         Transport::InProcess(server) => {
             let toolbox = Arc::clone(&server.0);
-            let tools = ServerTools {
-                server: config.name.clone(),
-                tools: toolbox.tools().to_vec(),
-                rejected: Vec::new(),
-            };
-            let name = toolbox.name().to_owned();
-            Ok(StartedServer {
-                connection: Connection::Direct(Arc::new(Direct::new(toolbox))),
-                tools,
-                protocol_version: String::new(),
-                name,
+            let server = config.name.clone();
+            let tools = ServerTools { server, tools: toolbox.tools().to_vec(), rejected: Vec::new() };
+            let greeting = ReadyServer {
+                name: toolbox.name().to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                has_resources: false,
-                time: started.elapsed(),
-            })
+                ..ReadyServer::default()
+            };
+            let connection =
+                Connection::Direct(Arc::new(Direct { toolbox, ended: CancellationToken::new() }));
+            Ok(accepted(config, (connection, greeting, false), tools, started))
         }
     }
 }
 
-/// The fault of a server that more time does not mend.
+/// The fault of a server that speaks as language servers do. It is reported at once: waiting for the handshake would not
+/// help.
 const HEADERS: &str = "it writes headers (`Content-Length: ..`) before its messages, as language servers do; in MCP a message \
                        is a line";
 
@@ -122,28 +125,12 @@ impl From<StartError> for NoSession {
     }
 }
 
-/// Begins a session with the handshake, and without one if the server refuses it: servers that speak both take the
-/// handshake, so all but the newest ones are greeted as they always were.
-async fn with_or_without_handshake(
-    with: impl Future<Output = Result<StartedServer, NoSession>>,
-    without: impl Future<Output = Result<StartedServer, NoSession>>,
-) -> Result<StartedServer, StartError> {
-    let refused = match with.await {
-        Err(NoSession { error, versions: Versions::Refused }) => error,
-        ended => return ended.map_err(|failure| failure.error),
-    };
-    match without.await {
-        Err(NoSession { versions: Versions::Unknown | Versions::Refused, .. }) => Err(refused),
-        ended => ended.map_err(|failure| failure.error),
-    }
-}
-
 async fn begin_http(
     config: &ServerConfig,
     url: &str,
     headers: &BTreeMap<String, String>,
     started: Instant,
-    lifecycle: Lifecycle,
+    lifecycle: ClientLifecycleMode,
 ) -> Result<StartedServer, NoSession> {
     let limit = config.timeouts.start;
     let attempt = async {
@@ -166,7 +153,7 @@ async fn begin_process(
     events: &Events,
     noise: &Arc<AtomicU64>,
     started: Instant,
-    lifecycle: Lifecycle,
+    lifecycle: ClientLifecycleMode,
 ) -> Result<StartedServer, NoSession> {
     let refused = Arc::default();
     let (child, transport) = stdio::start(launch, &config.name, events, noise, &refused)?;
@@ -188,19 +175,18 @@ async fn begin_process(
             client.child = Some(child);
             return Ok(from_client(config, client, tools, started));
         }
-        Ok(Err(NoConnection { is_closed: true, reason, versions })) => {
-            let _ = child.process.last_words().await;
+        Ok(Err(NoConnection { is_closed, reason, versions })) => {
+            if is_closed {
+                // Waits for the end of the process, and for all of its standard error.
+                let _ = child.process.last_words().await;
+            }
             let stderr = child.process.stderr().await;
-            let error = match child.process.ending() {
+            let error = match child.process.ending().filter(|_| is_closed) {
                 Some(how) => StartError::Exited { how, stderr },
                 None => StartError::Protocol { reason, stderr },
             };
             NoSession { error, versions }
         }
-        Ok(Err(NoConnection { is_closed: false, reason, versions })) => NoSession {
-            error: StartError::Protocol { reason, stderr: child.process.stderr().await },
-            versions,
-        },
         Err(_) => StartError::TimedOut { limit, stderr: child.process.stderr().await }.into(),
     };
     child.process.end().await;
@@ -208,16 +194,28 @@ async fn begin_process(
 }
 
 fn from_client(config: &ServerConfig, client: Client, tools: Vec<Value>, started: Instant) -> StartedServer {
-    let greeting = client.greeting.clone();
-    StartedServer {
-        connection: Connection::Client(Arc::new(client)),
-        tools: ServerTools::from_wire(&config.name, tools),
-        protocol_version: greeting.protocol_version,
-        name: greeting.name,
-        version: greeting.version,
-        has_resources: greeting.has_resources,
-        time: started.elapsed(),
-    }
+    let (greeting, has_resources) = (client.greeting.clone(), client.has_resources);
+    let connection = Connection::Client(Arc::new(client));
+    accepted(
+        config,
+        (connection, greeting, has_resources),
+        ServerTools::from_wire(&config.name, tools),
+        started,
+    )
+}
+
+/// A server whose session has begun, with the tools that can be called.
+fn accepted(
+    config: &ServerConfig,
+    (connection, greeting, has_resources): (Connection, ReadyServer, bool),
+    mut tools: ServerTools,
+    started: Instant,
+) -> StartedServer {
+    tools.tools.retain(|tool| config.tools.offers(&tool.name));
+    tools.reject_tasks();
+    let (offered, rejected) = (tools.tools.len(), tools.rejected.len());
+    let ready = ReadyServer { tools: offered, rejected, start: started.elapsed(), ..greeting };
+    StartedServer { connection, tools, has_resources, ready }
 }
 
 impl Connection {
@@ -264,7 +262,15 @@ impl Connection {
     pub(super) fn has_ended(&self) -> bool {
         match self {
             Self::Client(client) => client.has_ended(),
-            Self::Direct(direct) => direct.has_ended(),
+            Self::Direct(direct) => direct.ended.is_cancelled(),
+        }
+    }
+
+    /// The server's process, if it is a child of this one.
+    fn child(&self) -> Option<&StdioChild> {
+        match self {
+            Self::Client(client) => client.child.as_ref(),
+            Self::Direct(_) => None,
         }
     }
 
@@ -277,50 +283,40 @@ impl Connection {
 
     /// How the server ended, in words.
     pub(super) async fn last_words(&self) -> String {
-        let words = match self {
-            Self::Client(client) => match &client.child {
-                Some(child) => child.process.last_words().await,
-                None => Some("it closed the connection".to_owned()),
-            },
-            Self::Direct(_) => Some("it crashed".to_owned()),
+        let words = match (self.child(), self) {
+            (Some(child), _) => child.process.last_words().await,
+            (None, Self::Client(_)) => Some("it closed the connection".to_owned()),
+            (None, Self::Direct(_)) => Some("it crashed".to_owned()),
         };
         words.unwrap_or_else(|| "it closed its standard output".to_owned())
     }
 
     /// The last lines of the server's standard error.
     pub(super) async fn stderr(&self) -> Vec<String> {
-        match self {
-            Self::Client(client) => match &client.child {
-                Some(child) => child.process.stderr().await,
-                None => Vec::new(),
-            },
-            Self::Direct(_) => Vec::new(),
+        match self.child() {
+            Some(child) => child.process.stderr().await,
+            None => Vec::new(),
         }
     }
 
     /// Whether one failed call means that the whole server is gone: a further request to an HTTP endpoint may still
     /// succeed.
     pub(super) fn dies_whole(&self) -> bool {
-        match self {
-            Self::Client(client) => client.child.is_some(),
-            Self::Direct(_) => true,
-        }
+        matches!(self, Self::Direct(_)) || self.child().is_some()
     }
 
     /// Ends the server at once, without waiting.
     pub(super) fn kill(&self) {
         match self {
             Self::Client(client) => client.kill(),
-            Self::Direct(direct) => direct.kill(),
+            Self::Direct(direct) => direct.ended.cancel(),
         }
     }
 
     /// Ends the server at once and waits until it is gone: 5 s at most.
     pub(super) async fn end(&self) {
         self.kill();
-        if let Self::Client(client) = self
-            && let Some(child) = &client.child
-        {
+        if let Some(child) = self.child() {
             child.process.end().await;
         }
     }
@@ -329,7 +325,7 @@ impl Connection {
     pub(super) async fn close(&self) {
         match self {
             Self::Client(client) => client.close().await,
-            Self::Direct(direct) => direct.kill(),
+            Self::Direct(direct) => direct.ended.cancel(),
         }
     }
 }
@@ -341,15 +337,7 @@ fn bounded(result: ToolResult) -> Result<ToolResult, CallFailure> {
 
 /// The size of a result's content in bytes; files count by the size of what their base64 decodes to.
 fn size(result: &ToolResult) -> usize {
-    let decoded = |data: &str| data.len() / 4 * 3;
-    let blob = |resource: &Map<String, Value>| match resource.get("blob") {
-        Some(Value::String(blob)) => decoded(blob),
-        _ => 0,
-    };
-    let parts = result.content.iter().map(|part| match part {
-        Content::Image { data, .. } | Content::Audio { data, .. } => decoded(data),
-        Content::Resource(resource) => blob(resource) + part.as_text().map_or(0, str::len),
-        _ => part.as_text().map_or(0, str::len),
-    });
-    parts.sum()
+    let decoded = |part: &Content| part.data().map_or(0, |data| data.len() / 4 * 3);
+    let text = |part: &Content| part.as_text().map_or(0, str::len);
+    result.content.iter().map(|part| decoded(part) + text(part)).sum()
 }

@@ -125,14 +125,11 @@ impl Content {
     #[must_use]
     pub fn from_wire(value: Value) -> Self {
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let media = || Some((text("data")?, text("mimeType").unwrap_or_default()));
         let read = match value.get("type").and_then(Value::as_str) {
             Some("text") => text("text").map(Self::Text),
-            Some("image") => {
-                text("data").map(|data| Self::Image { data, mime_type: text("mimeType").unwrap_or_default() })
-            }
-            Some("audio") => {
-                text("data").map(|data| Self::Audio { data, mime_type: text("mimeType").unwrap_or_default() })
-            }
+            Some("image") => media().map(|(data, mime_type)| Self::Image { data, mime_type }),
+            Some("audio") => media().map(|(data, mime_type)| Self::Audio { data, mime_type }),
             Some("resource_link") => value.as_object().cloned().map(Self::ResourceLink),
             Some("resource") => value.get("resource").and_then(Value::as_object).cloned().map(Self::Resource),
             _ => None,
@@ -158,7 +155,6 @@ impl Content {
     }
 
     /// The base64 of an image, a sound or an embedded resource, unchanged.
-    #[must_use]
     pub(crate) fn data(&self) -> Option<&str> {
         match self {
             Self::Image { data, .. } | Self::Audio { data, .. } => Some(data),

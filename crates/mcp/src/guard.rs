@@ -28,29 +28,17 @@ const NOT_STARTED: u8 = 126;
 const KILLED: u8 = 128 + 9;
 
 /// Where the parent cannot be watched, the guard checks for it this often.
-const LOOK: Duration = Duration::from_millis(200);
+const CHECK_EVERY: Duration = Duration::from_millis(200);
 
 /// Why a server cannot be guarded.
 #[derive(Debug, thiserror::Error)]
-pub enum GuardError {
-    /// The command cannot be started.
-    #[error("failed to start `{command}`")]
-    Start {
-        /// The program.
-        command: String,
-        /// The system's reason.
-        #[source]
-        cause: io::Error,
-    },
-    /// The system does not allow watching the processes.
-    #[error("failed to watch over `{command}`")]
-    Watch {
-        /// The program.
-        command: String,
-        /// The system's reason.
-        #[source]
-        cause: io::Error,
-    },
+#[error("failed to {action} `{command}`")]
+pub struct GuardError {
+    /// The step that failed: to start the command, or to watch over the processes.
+    action: &'static str,
+    command: String,
+    #[source]
+    cause: io::Error,
 }
 
 impl GuardError {
@@ -69,21 +57,21 @@ impl GuardError {
 pub fn run(parent: u32, command: &[OsString]) -> Result<u8, GuardError> {
     let Some((program, args)) = command.split_first() else { return Ok(NOT_STARTED) };
     let name = program.to_string_lossy().into_owned();
-    let watching = |cause| GuardError::Watch { command: name.clone(), cause };
+    let watching = |cause| GuardError { action: "watch over", command: name.clone(), cause };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(watching)?;
     runtime.block_on(guard(parent, program, args, &name))
 }
 
 async fn guard(parent: u32, program: &OsString, args: &[OsString], name: &str) -> Result<u8, GuardError> {
-    let watching = |cause| GuardError::Watch { command: name.to_owned(), cause };
+    let failed = |action, cause| GuardError { action, command: name.to_owned(), cause };
+    let watching = |cause| failed("watch over", cause);
     let mut child_ended = signal(SignalKind::child()).map_err(watching)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(watching)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(watching)?;
     let mut hangup = signal(SignalKind::hangup()).map_err(watching)?;
     become_reaper();
     let parent_gone = watch_parent(parent);
-    let child = Command::new(program).args(args).spawn();
-    let child = child.map_err(|cause| GuardError::Start { command: name.to_owned(), cause })?;
+    let child = Command::new(program).args(args).spawn().map_err(|cause| failed("start", cause))?;
     let Some(server) = to_pid(child.id()) else { return Ok(NOT_STARTED) };
     close_streams();
     let mut code = None;
@@ -162,7 +150,7 @@ fn wait_for_end(parent: Pid) {
         }
     }
     while getppid() == Some(parent) {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(CHECK_EVERY);
     }
 }
 

@@ -83,8 +83,8 @@ impl Host {
         let fresh = self.configs.iter().filter(|config| !config.is_stateless);
         let mut fresh = start_all(fresh, &surroundings).await.into_iter();
         let slot = |config: &Arc<ServerConfig>| {
-            let shared = self.instances.iter().find(|slot| Arc::ptr_eq(slot.instance.config(), config));
-            match shared.filter(|_| config.is_stateless) {
+            let running = self.instances.iter().find(|slot| Arc::ptr_eq(slot.instance.config(), config));
+            match running.filter(|_| config.is_stateless) {
                 Some(slot) => Some(Slot { instance: Arc::clone(&slot.instance), is_borrowed: true }),
                 None => fresh.next().map(|instance| Slot { instance, is_borrowed: false }),
             }
@@ -127,21 +127,23 @@ impl Host {
         limits: CallLimits,
         cancel: &CancellationToken,
     ) -> CallOutcome {
-        let refused =
-            |error| CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited: Duration::ZERO };
-        let slot = self.instances.iter().find(|slot| slot.instance.config().name == name.server);
-        let Some(slot) = slot else {
-            return refused(CallError::UnknownServer { server: name.server.clone() });
+        let Some(instance) = self.instance(&name.server) else {
+            let error = CallError::UnknownServer { server: name.server.clone() };
+            return CallOutcome::not_sent(error, Duration::ZERO);
         };
-        slot.instance.call(&name.tool, arguments, limits, cancel).await
+        instance.call(&name.tool, arguments, limits, cancel).await
     }
 
     /// Whether resources of this server can be read by calls of [`READ_RESOURCE`] under its name: only those that a
     /// result of its session has linked to.
     #[must_use]
     pub fn reads_resources(&self, server: &str) -> bool {
-        let slot = self.instances.iter().find(|slot| slot.instance.config().name == server);
-        slot.is_some_and(|slot| slot.instance.reads_resources(READ_RESOURCE))
+        self.instance(server).is_some_and(|instance| instance.reads_resources(READ_RESOURCE))
+    }
+
+    fn instance(&self, server: &str) -> Option<&Instance> {
+        let slot = self.instances.iter().find(|slot| slot.instance.config().name == server)?;
+        Some(&slot.instance)
     }
 
     /// Ends the servers that tasks cannot share, as [`Host::close`] does. The others keep running; the result is for
@@ -173,7 +175,7 @@ async fn start_all<'a>(
     surroundings: &Arc<Surroundings>,
 ) -> Vec<Arc<Instance>> {
     let start = |config: &Arc<ServerConfig>| {
-        // Shared servers are identified by their configuration, which therefore stays the same.
+        // Servers that tasks share are found by the pointer to their configuration, which must therefore stay the same.
         let config = if config.is_stateless { Arc::clone(config) } else { Arc::new(config.for_instance()) };
         Instance::start(config, Arc::clone(surroundings))
     };

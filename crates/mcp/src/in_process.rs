@@ -17,15 +17,11 @@ const INVALID_PARAMS: i32 = -32_602;
 
 /// A server within this process. A crash ends it as it would end a process: running calls are lost.
 pub(super) struct Direct {
-    toolbox: Arc<dyn Toolbox>,
-    ended: CancellationToken,
+    pub(super) toolbox: Arc<dyn Toolbox>,
+    pub(super) ended: CancellationToken,
 }
 
 impl Direct {
-    pub(super) fn new(toolbox: Arc<dyn Toolbox>) -> Self {
-        Self { toolbox, ended: CancellationToken::new() }
-    }
-
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -58,13 +54,5 @@ impl Direct {
                 Err(CallFailure::Died(None))
             }
         }
-    }
-
-    pub(super) fn has_ended(&self) -> bool {
-        self.ended.is_cancelled()
-    }
-
-    pub(super) fn kill(&self) {
-        self.ended.cancel();
     }
 }

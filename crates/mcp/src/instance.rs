@@ -1,6 +1,7 @@
 //! A server that is kept running: restarted a limited number of times, and called by a limited number of calls at
 //! once.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,13 +14,12 @@ use tokio_util::sync::CancellationToken;
 use super::call_failure::CallFailure;
 use super::config::ServerConfig;
 use super::connection::{Connection, StartedServer, Surroundings, start};
-use super::filter;
 use super::outcome::{CallError, CallLimits, CallOutcome};
-use super::resource::{self, Links, READ_RESOURCE};
-use super::status::{HostEvent, ReadyServer, ServerState, ServerStatus, StartError};
+use super::resource::{self, READ_RESOURCE};
+use super::status::{HostEvent, ServerState, ServerStatus, StartError};
 use super::{ServerTools, ToolName, ToolResult};
 
-/// The time after which a starting server is reported as slow.
+/// A server that is not ready after this time is reported as slow, again and again.
 const SLOW: Duration = Duration::from_secs(10);
 
 /// A server of a host.
@@ -27,21 +27,14 @@ pub(super) struct Instance {
     config: Arc<ServerConfig>,
     surroundings: Arc<Surroundings>,
     places: Option<Semaphore>,
-    /// The life of the server. The lock is held during a restart: other calls wait for it.
-    life: AsyncMutex<Life>,
+    /// The connection to the server; without one, the state that is shown says why. The lock is held during a restart:
+    /// other calls wait for it.
+    living: AsyncMutex<Option<Connection>>,
     restarts: AtomicU32,
     noise: Arc<AtomicU64>,
     shown: Mutex<Snapshot>,
-    links: Links,
     /// Set when the host closes: nothing is started any more.
     closing: CancellationToken,
-}
-
-enum Life {
-    Up(Connection),
-    /// The server died, for this reason, and may be started again.
-    Down(String),
-    Over(StartError),
 }
 
 /// The state that can be read without waiting.
@@ -50,54 +43,79 @@ struct Snapshot {
     stderr: Vec<String>,
     tools: Arc<ServerTools>,
     has_resources: bool,
+    /// The addresses that results of this session have linked to: only these can be read.
+    links: HashSet<String>,
 }
 
 impl Instance {
     /// Starts a server, unless it is disabled. The result is in its status.
     pub(super) async fn start(config: Arc<ServerConfig>, surroundings: Arc<Surroundings>) -> Self {
-        let noise = Arc::default();
         let tools = ServerTools { server: config.name.clone(), tools: Vec::new(), rejected: Vec::new() };
-        let mut shown = Snapshot {
+        let shown = Snapshot {
             state: ServerState::Disabled,
             stderr: Vec::new(),
             tools: Arc::new(tools),
             has_resources: false,
+            links: HashSet::new(),
         };
-        let life = if config.is_disabled {
-            Life::Over(StartError::Disabled)
-        } else {
-            match start_watched(&config, &surroundings, &noise).await {
-                Ok(started) => {
-                    shown.has_resources = started.has_resources;
-                    let (connection, tools, ready) = accept(&config, started);
-                    shown.state = ServerState::Ready(ready.clone());
-                    shown.tools = Arc::new(tools);
-                    (surroundings.events)(HostEvent::Ready { server: config.name.clone(), ready });
-                    Life::Up(connection)
-                }
-                Err(error) => {
-                    shown.state = ServerState::Failed(error.clone());
-                    shown.stderr = error.stderr().to_vec();
-                    (surroundings.events)(HostEvent::Failed {
-                        server: config.name.clone(),
-                        error: error.clone(),
-                    });
-                    Life::Over(error)
-                }
-            }
-        };
-        Self {
-            places: config
-                .max_concurrent
-                .map(|places| Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS))),
+        let places = config.max_concurrent.map(|places| places.clamp(1, Semaphore::MAX_PERMITS));
+        let mut instance = Self {
+            places: places.map(Semaphore::new),
             config,
             surroundings,
-            life: AsyncMutex::new(life),
+            living: AsyncMutex::default(),
             restarts: AtomicU32::new(0),
-            noise,
+            noise: Arc::default(),
             shown: Mutex::new(shown),
-            links: Links::default(),
             closing: CancellationToken::new(),
+        };
+        if !instance.config.is_disabled {
+            *instance.living.get_mut() = match instance.start_watched().await {
+                Ok(started) => {
+                    let ready = started.ready.clone();
+                    let connection = instance.adopt(started);
+                    instance.report(|server| HostEvent::Ready { server, ready });
+                    Some(connection)
+                }
+                Err(error) => {
+                    instance.shown().stderr = error.stderr().to_vec();
+                    instance.fail(error);
+                    None
+                }
+            };
+        }
+        instance
+    }
+
+    fn report(&self, event: impl FnOnce(String) -> HostEvent) {
+        (self.surroundings.events)(event(self.config.name.clone()));
+    }
+
+    /// Shows and reports that the server cannot be called.
+    fn fail(&self, error: StartError) {
+        self.shown().state = ServerState::Failed(error.clone());
+        self.report(|server| HostEvent::Failed { server, error });
+    }
+
+    /// Shows a server that has just been started. The links of an earlier session are no longer valid.
+    fn adopt(&self, started: StartedServer) -> Connection {
+        let mut shown = self.shown();
+        shown.links.clear();
+        shown.has_resources = started.has_resources;
+        shown.state = ServerState::Ready(started.ready);
+        shown.tools = Arc::new(started.tools);
+        started.connection
+    }
+
+    /// Starts the server, and reports an event if it takes long.
+    async fn start_watched(&self) -> Result<StartedServer, StartError> {
+        let mut starting = std::pin::pin!(start(&self.config, &self.surroundings, &self.noise));
+        let began = Instant::now();
+        loop {
+            if let Ok(started) = timeout(SLOW, &mut starting).await {
+                return started;
+            }
+            self.report(|server| HostEvent::Slow { server, waited: began.elapsed() });
         }
     }
 
@@ -110,11 +128,8 @@ impl Instance {
     }
 
     pub(super) async fn status(&self) -> ServerStatus {
-        // The lock is held during a restart; then the lines of the last start are returned.
-        let connection = match self.life.try_lock().as_deref() {
-            Ok(Life::Up(connection)) => Some(connection.clone()),
-            _ => None,
-        };
+        // During a restart, when the lock is held, the lines of the last start are returned.
+        let connection = self.living.try_lock().ok().and_then(|living| living.clone());
         let (mut state, mut stderr) = {
             let shown = self.shown();
             (shown.state.clone(), shown.stderr.clone())
@@ -166,7 +181,7 @@ impl Instance {
         let waited = asked.elapsed();
         let (_place, connection) = match ready {
             Ok(ready) => ready,
-            Err(error) => return CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited },
+            Err(error) => return CallOutcome::not_sent(error, waited),
         };
         // A server that was restarted may list other tools.
         if !self.offers(tool) {
@@ -200,23 +215,23 @@ impl Instance {
         };
         let timeouts = &self.config.timeouts;
         let called = if self.reads_resources(tool) {
-            let uri = resource::uri_of(&arguments).unwrap_or_default();
-            if !self.links.has(uri) {
+            let uri = arguments.get("uri").and_then(Value::as_str).unwrap_or_default();
+            if !self.shown().links.contains(uri) {
                 return Ok(ToolResult::error(resource::no_link(uri)));
             }
             connection.read_resource(uri, timeouts, cancel, on_progress).await
         } else {
             connection.call(tool, arguments, timeouts, cancel, on_progress).await
         };
-        let lost = match called {
+        let failure = match called {
             Ok(result) => {
-                self.links.keep(&result);
+                resource::keep_links(&mut self.shown().links, &result);
                 return Ok(result);
             }
-            Err(lost) => lost,
+            Err(failure) => failure,
         };
         let server = self.config.name.clone();
-        Err(match lost {
+        Err(match failure {
             CallFailure::Protocol { code, message } => CallError::Protocol { server, code, message },
             CallFailure::Idle => CallError::TimedOutIdle { server, limit: timeouts.idle },
             CallFailure::Total => CallError::TimedOutTotal { server, limit: timeouts.total },
@@ -251,59 +266,46 @@ impl Instance {
     }
 
     async fn living(&self) -> Result<Connection, StartError> {
-        let mut life = self.life.lock().await;
-        let reason = match &*life {
-            Life::Up(connection) if !connection.has_ended() => return Ok(connection.clone()),
-            Life::Up(connection) => {
+        let mut living = self.living.lock().await;
+        if self.closing.is_cancelled() {
+            return Err(StartError::Closed);
+        }
+        let state = self.shown().state.clone();
+        let reason = match (&*living, state) {
+            (Some(connection), _) if !connection.has_ended() => return Ok(connection.clone()),
+            (Some(connection), _) => {
                 let reason = connection.last_words().await;
                 let stderr = connection.stderr().await;
                 self.shown().stderr = stderr;
                 // Remains of the old server might be in the way of the new one.
                 connection.end().await;
-                let server = self.config.name.clone();
-                (self.surroundings.events)(HostEvent::Died { server, reason: reason.clone() });
+                self.report(|server| HostEvent::Died { server, reason: reason.clone() });
                 reason
             }
-            Life::Down(reason) => reason.clone(),
-            Life::Over(error) => return Err(error.clone()),
+            (None, ServerState::Died { reason }) => reason,
+            (None, ServerState::Failed(error)) => return Err(error),
+            (None, ServerState::Disabled | ServerState::Ready(_)) => return Err(StartError::Disabled),
         };
-        let limit = self.config.restarts.limit;
+        *living = None;
+        let limit = self.config.restarts;
         let restarts = self.restarts.load(Ordering::Relaxed);
         if restarts >= limit {
             let error = StartError::Restarts { restarts, reason };
-            self.shown().state = ServerState::Failed(error.clone());
-            let server = self.config.name.clone();
-            (self.surroundings.events)(HostEvent::Failed { server, error: error.clone() });
-            *life = Life::Over(error.clone());
+            self.fail(error.clone());
             return Err(error);
         }
-        self.shown().state = ServerState::Died { reason: reason.clone() };
-        *life = Life::Down(reason);
+        self.shown().state = ServerState::Died { reason };
         self.restarts.store(restarts + 1, Ordering::Relaxed);
-        match start_watched(&self.config, &self.surroundings, &self.noise).await {
+        match self.start_watched().await {
             Ok(started) => {
-                let has_resources = started.has_resources;
-                let (connection, tools, ready) = accept(&self.config, started);
-                {
-                    let mut shown = self.shown();
-                    shown.has_resources = has_resources;
-                    // The links of the old session are no longer valid.
-                    self.links.clear();
-                    shown.state = ServerState::Ready(ready);
-                    shown.tools = Arc::new(tools);
-                }
-                let server = self.config.name.clone();
-                (self.surroundings.events)(HostEvent::Restarted { server, restart: restarts + 1, limit });
-                *life = Life::Up(connection.clone());
+                let connection = self.adopt(started);
+                self.report(|server| HostEvent::Restarted { server, restart: restarts + 1, limit });
+                *living = Some(connection.clone());
                 Ok(connection)
             }
             Err(error) => {
-                {
-                    let mut shown = self.shown();
-                    shown.stderr = error.stderr().to_vec();
-                    shown.state = ServerState::Died { reason: error.to_string() };
-                }
-                *life = Life::Down(error.to_string());
+                self.shown().stderr = error.stderr().to_vec();
+                self.shown().state = ServerState::Died { reason: error.to_string() };
                 Err(error)
             }
         }
@@ -313,10 +315,8 @@ impl Instance {
     pub(super) async fn close(&self) {
         // Calls that wait for a place or a restart then release the lock.
         self.closing.cancel();
-        let mut life = self.life.lock().await;
-        let before = std::mem::replace(&mut *life, Life::Over(StartError::Closed));
-        drop(life);
-        if let Life::Up(connection) = before {
+        let before = self.living.lock().await.take();
+        if let Some(connection) = before {
             let stderr = connection.stderr().await;
             connection.close().await;
             self.shown().stderr = stderr;
@@ -329,7 +329,7 @@ impl Instance {
         let shown = self.shown();
         tool == READ_RESOURCE
             && shown.has_resources
-            && filter::is_offered(&self.config.tools, READ_RESOURCE)
+            && self.config.tools.offers(READ_RESOURCE)
             && !shown.tools.tools.iter().any(|offered| offered.name == READ_RESOURCE)
             && !shown.tools.rejected.iter().any(|rejected| rejected.name == READ_RESOURCE)
     }
@@ -347,7 +347,7 @@ impl Instance {
 
     fn unknown(&self, tool: &str, waited: Duration) -> CallOutcome {
         let error = CallError::UnknownTool { server: self.config.name.clone(), tool: tool.to_owned() };
-        CallOutcome { result: Err(error), elapsed: Duration::ZERO, waited }
+        CallOutcome::not_sent(error, waited)
     }
 
     fn unavailable(&self, error: &StartError) -> CallError {
@@ -357,37 +357,4 @@ impl Instance {
     fn shown(&self) -> MutexGuard<'_, Snapshot> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Starts a server, and reports an event if it takes long.
-async fn start_watched(
-    config: &ServerConfig,
-    surroundings: &Surroundings,
-    noise: &Arc<AtomicU64>,
-) -> Result<StartedServer, StartError> {
-    let mut starting = std::pin::pin!(start(config, surroundings, noise));
-    let began = Instant::now();
-    loop {
-        if let Ok(started) = timeout(SLOW, &mut starting).await {
-            return started;
-        }
-        let (server, waited) = (config.name.clone(), began.elapsed());
-        (surroundings.events)(HostEvent::Slow { server, waited });
-    }
-}
-
-/// Keeps the tools that the configuration offers, without those that can only be called as tasks.
-fn accept(config: &ServerConfig, started: StartedServer) -> (Connection, ServerTools, ReadyServer) {
-    let mut tools = started.tools;
-    tools.tools.retain(|tool| filter::is_offered(&config.tools, &tool.name));
-    tools.reject_tasks();
-    let ready = ReadyServer {
-        tools: tools.tools.len(),
-        rejected: tools.rejected.len(),
-        protocol_version: started.protocol_version,
-        name: started.name,
-        version: started.version,
-        start: started.time,
-    };
-    (started.connection, tools, ready)
 }

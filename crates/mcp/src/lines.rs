@@ -11,6 +11,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::call_failure::CallFailure;
 use super::message::{Incoming, read_line, response_id};
 use super::status::{Events, HostEvent};
 
@@ -27,36 +28,27 @@ const KEPT: usize = 1 << 10;
 pub(super) const LARGE: usize = 1 << 20;
 
 /// The most lines of noise that are reported; all are counted.
-const TOLD_NOISE: u64 = 5;
+const REPORTED_NOISE: u64 = 5;
 
 /// The answers that were refused, and why: shared between the reader and the calls.
 #[derive(Debug, Default)]
-pub(super) struct RefusedAnswers {
-    answers: Mutex<HashMap<RequestId, Refusal>>,
-}
-
-/// Why an answer was refused.
-#[derive(Debug)]
-pub(super) enum Refusal {
-    Size,
-    Unreadable(String),
-    /// The answer is a failure of HTTP: its status, and what the server says.
-    Status(u16, String),
-}
+pub(super) struct RefusedAnswers(Mutex<HashMap<RequestId, CallFailure>>);
 
 impl RefusedAnswers {
-    pub(super) fn add(&self, id: RequestId, reason: Refusal) {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Refuses the answer to a request; returns the message in its place, which ends the call.
+    pub(super) fn refuse(&self, id: RequestId, reason: CallFailure) -> ServerJsonRpcMessage {
+        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A hostile server may invent ids that no call ever looks up.
         if answers.len() > 10_000 {
             answers.clear();
         }
-        answers.insert(id, reason);
+        answers.insert(id.clone(), reason);
+        JsonRpcMessage::error(ErrorData::new(ErrorCode::PARSE_ERROR, "", None), Some(id))
     }
 
     /// Why the answer to this request was refused, if it was.
-    pub(super) fn take(&self, id: &RequestId) -> Option<Refusal> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    pub(super) fn take(&self, id: &RequestId) -> Option<CallFailure> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 }
 
@@ -110,7 +102,7 @@ impl LineReader {
                 Line::TooLong(end) => {
                     let server = self.server.clone();
                     (self.events)(HostEvent::Oversized { server, limit: MAX_MESSAGE });
-                    self.refuse(response_id(&line, &end), Refusal::Size).await;
+                    self.refuse(response_id(&line, &end), CallFailure::TooLarge(MAX_RESULT)).await;
                     continue;
                 }
             };
@@ -127,27 +119,25 @@ impl LineReader {
                 }
                 Incoming::Unreadable { id, reason } => {
                     self.count_noise(&line);
-                    self.refuse(id, Refusal::Unreadable(reason)).await;
+                    self.refuse(id, CallFailure::Malformed(reason)).await;
                 }
                 Incoming::Noise => self.count_noise(&line),
             }
         }
     }
 
-    /// Waits until the process has ended and no more output is expected from it. What it wrote itself is read to the
-    /// end, however long that takes, but processes that it started may hold its standard output open for ever.
+    /// Waits until the process has ended and no more output is expected from it: processes that it started may hold its
+    /// standard output open for ever. Output that is there already is read first, however long that takes.
     async fn silence(&self) {
         self.has_left.cancelled().await;
         tokio::time::sleep(AFTER_END).await;
     }
 
     /// Ends the call whose answer is refused; a call whose id is unknown ends by its time limit.
-    async fn refuse(&self, id: Option<RequestId>, reason: Refusal) {
+    async fn refuse(&self, id: Option<RequestId>, reason: CallFailure) {
         let Some(id) = id else { return };
-        self.refused.add(id.clone(), reason);
-        let error = ErrorData::new(ErrorCode::PARSE_ERROR, "", None);
         // This fails only when the connection has been closed.
-        let _ = self.messages.send(JsonRpcMessage::error(error, Some(id))).await;
+        let _ = self.messages.send(self.refused.refuse(id, reason)).await;
     }
 
     fn count_noise(&self, line: &[u8]) {
@@ -161,7 +151,7 @@ impl LineReader {
         {
             self.writes_headers.cancel();
         }
-        if self.noise.fetch_add(1, Ordering::Relaxed) < TOLD_NOISE {
+        if self.noise.fetch_add(1, Ordering::Relaxed) < REPORTED_NOISE {
             let start = &line[..line.len().min(1 << 10)];
             let line = shortened(String::from_utf8_lossy(start).trim_end(), 200);
             (self.events)(HostEvent::Noise { server: self.server.clone(), line });

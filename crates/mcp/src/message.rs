@@ -1,4 +1,4 @@
-//! Interprets a line that a server writes: a message, noise, or a broken message.
+//! Interprets a line that a server writes: a message, a broken message, or noise, which is everything else.
 //!
 //! rmcp would try every kind of result in turn, and refuse a list or a call because of one unknown part. Here results
 //! stay JSON, unchanged ([`ServerResult::CustomResult`]), except for the answer to the first request, which rmcp needs.
@@ -46,7 +46,7 @@ pub(super) fn read_line(line: &[u8], is_handshake: bool) -> Incoming {
         Ok(_) => Incoming::Noise,
         Err(error) => {
             let id = response_id(line, line);
-            if id.is_none() && !contains(line, b"\"jsonrpc\"") {
+            if id.is_none() && position(line, b"\"jsonrpc\"").is_none() {
                 return Incoming::Noise;
             }
             Incoming::Unreadable { id, reason: error.to_string() }
@@ -123,16 +123,12 @@ fn read_error(error: &Value) -> ErrorData {
 /// The id of a response that is not read as a whole, found in its beginning (where Python's servers write it) or in
 /// its end (where JavaScript's do).
 pub(super) fn response_id(head: &[u8], tail: &[u8]) -> Option<RequestId> {
-    id_before_result(head).or_else(|| id_at_end(tail))
+    id_before(head, &[b"\"result\"", b"\"error\""]).or_else(|| id_at_end(tail))
 }
 
 /// The id of a request that is not read as a whole, found before its parameters or at its end.
 pub(super) fn id_of_request(head: &[u8], tail: &[u8]) -> Option<RequestId> {
     id_before(head, &[b"\"params\""]).or_else(|| id_at_end(tail))
-}
-
-fn id_before_result(head: &[u8]) -> Option<RequestId> {
-    id_before(head, &[b"\"result\"", b"\"error\""])
 }
 
 /// The first id before any of these keys.
@@ -163,10 +159,6 @@ fn id_after(text: &[u8]) -> Option<(RequestId, &[u8])> {
     };
     let id = serde_json::from_slice(&text[..end]).ok()?;
     Some((id, &text[end..]))
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    position(text, part).is_some()
 }
 
 fn position(text: &[u8], part: &[u8]) -> Option<usize> {

@@ -48,14 +48,9 @@ impl ModelNames {
         let mut names = Self::default();
         for tool in tools {
             let name = model_name(&tool);
-            match names.tools.get(&name) {
-                Some(first) if *first != tool => {
-                    return Err(NameCollision { name, first: first.clone(), second: tool });
-                }
-                Some(_) => {}
-                None => {
-                    names.tools.insert(name, tool);
-                }
+            let first = names.tools.entry(name.clone()).or_insert_with(|| tool.clone());
+            if *first != tool {
+                return Err(NameCollision { name, first: first.clone(), second: tool });
             }
         }
         Ok(names)
@@ -72,18 +67,6 @@ impl ModelNames {
     pub fn model_name(&self, tool: &ToolName) -> Option<String> {
         let name = model_name(tool);
         (self.tools.get(&name) == Some(tool)).then_some(name)
-    }
-
-    /// The number of tools.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.tools.len()
-    }
-
-    /// True if there are no tools.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
     }
 }
 
@@ -139,7 +122,7 @@ mod tests {
             assert_eq!((collision.first, collision.second), (tool(first), tool(second)));
         }
         let same = ModelNames::new([tool("a/b"), tool("a/b")]).unwrap();
-        assert_eq!(same.len(), 1);
+        assert_eq!(same.tools.len(), 1);
         assert_eq!(same.model_name(&tool("a/c")), None);
         // `a/b.c` is not the tool that the table has under this name.
         assert_eq!(ModelNames::new([tool("a/b_c")]).unwrap().model_name(&tool("a/b.c")), None);

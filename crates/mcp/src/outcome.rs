@@ -18,6 +18,13 @@ pub struct CallOutcome {
     pub waited: Duration,
 }
 
+impl CallOutcome {
+    /// A call that ended before it was sent.
+    pub(super) fn not_sent(error: CallError, waited: Duration) -> Self {
+        Self { result: Err(error), elapsed: Duration::ZERO, waited }
+    }
+}
+
 /// The time limits that a caller sets for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimits {

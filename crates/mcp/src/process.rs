@@ -114,8 +114,8 @@ pub(super) struct ServerProcess {
     drained: CancellationToken,
     _draining: AbortOnDropHandle<()>,
     /// Whether we have sent the process a signal.
-    is_told: AtomicBool,
-    /// Set once our own signal has had time to arrive.
+    is_signalled: AtomicBool,
+    /// Set once a signal that was sent to all processes together has had time to arrive here too.
     settled: OnceCell<()>,
 }
 
@@ -155,19 +155,11 @@ impl Launch<'_> {
         }
         command.args(self.args).current_dir(self.folder).env_clear().envs(self.environment());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let refused = |error: io::Error| {
-            let (command, reason) = (self.command.to_owned(), error.to_string());
-            if is_exhausted(&error) {
-                StartError::Exhausted { command, reason }
-            } else {
-                StartError::Spawn { command, reason }
-            }
-        };
-        let mut child = command.spawn().map_err(refused)?;
+        let mut child = command.spawn().map_err(|error| self.refused(&error))?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(pid), (Some(stdin), Some(stdout), Some(stderr))) = (pid, streams) else {
-            return Err(refused(io::Error::other("its streams are missing")));
+            return Err(self.refused(&io::Error::other("its streams are missing")));
         };
         let tail = Arc::new(Tail::default());
         let kept = Arc::clone(&tail);
@@ -186,10 +178,15 @@ impl Launch<'_> {
             stderr: tail,
             drained,
             _draining: AbortOnDropHandle::new(draining),
-            is_told: AtomicBool::new(false),
+            is_signalled: AtomicBool::new(false),
             settled: OnceCell::new(),
         };
         Ok((process, stdin, stdout))
+    }
+
+    fn refused(&self, error: &io::Error) -> StartError {
+        let (command, reason) = (self.command.to_owned(), error.to_string());
+        StartError::Spawn { command, reason, is_exhausted: is_exhausted(error) }
     }
 
     fn environment(&self) -> BTreeMap<OsString, OsString> {
@@ -206,10 +203,7 @@ impl Launch<'_> {
         if self.command == "m3" {
             return match self.guard {
                 Some(guard) => Ok(guard.to_owned()),
-                None => OwnProgram::path().map_err(|error| StartError::Spawn {
-                    command: self.command.to_owned(),
-                    reason: error.to_string(),
-                }),
+                None => OwnProgram::path().map_err(|error| self.refused(&error)),
             };
         }
         let environment = self.environment();
@@ -247,9 +241,13 @@ fn missing_hint(command: &str) -> &'static str {
 impl ServerProcess {
     /// How the process ended, in words; `None` while it runs.
     pub(super) fn ending(&self) -> Option<String> {
+        self.status().map(describe)
+    }
+
+    fn status(&self) -> Option<ExitStatus> {
         match *self.state.borrow() {
             State::Running => None,
-            State::Left(status) | State::Gone(status) => Some(describe(status)),
+            State::Left(status) | State::Gone(status) => Some(status),
         }
     }
 
@@ -278,13 +276,9 @@ impl ServerProcess {
     }
 
     fn is_ended_by_others(&self) -> bool {
-        let status = match *self.state.borrow() {
-            State::Running => return false,
-            State::Left(status) | State::Gone(status) => status,
-        };
         let ends = [Signal::HUP, Signal::INT, Signal::TERM].map(Signal::as_raw);
-        !self.is_told.load(Ordering::Relaxed)
-            && signal_of(status).is_some_and(|signal| ends.contains(&signal))
+        !self.is_signalled.load(Ordering::Relaxed)
+            && self.status().and_then(signal_of).is_some_and(|signal| ends.contains(&signal))
     }
 
     /// The last lines of the standard error; complete if the process has ended.
@@ -344,7 +338,7 @@ impl ServerProcess {
     }
 
     fn signal(&self, signal: Signal) {
-        self.is_told.store(true, Ordering::Relaxed);
+        self.is_signalled.store(true, Ordering::Relaxed);
         if matches!(*self.state.borrow(), State::Running) {
             // An error is ignored, because the process may have ended this very moment.
             let _ = if self.is_guarded {
@@ -356,7 +350,7 @@ impl ServerProcess {
     }
 
     fn signal_group(&self, signal: Signal) {
-        self.is_told.store(true, Ordering::Relaxed);
+        self.is_signalled.store(true, Ordering::Relaxed);
         if !matches!(*self.state.borrow(), State::Gone(_)) {
             let _ = kill_process_group(self.pid, signal);
         }

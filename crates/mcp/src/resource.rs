@@ -1,7 +1,7 @@
-//! Resources that results of tools link to (MCP, "Resource Links"): a model reads them with a tool of the host's own.
+//! Resources that results of tools link to (MCP, "Resource Links"). A model reads them with a tool that the host adds to
+//! those of the server.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Content, Tool, ToolResult};
 
 /// The longest address that a message repeats, in columns.
-const SHOWN: usize = 200;
+const MAX_SHOWN: usize = 200;
 
 /// The tool that reads a resource of a server (`resources/read`), under the server's name.
 pub const READ_RESOURCE: &str = "read_resource";
@@ -20,30 +20,12 @@ const MOST_LINKS: usize = 10_000;
 /// The longest address that is kept, in bytes.
 const LONGEST_LINK: usize = 8 << 10;
 
-/// Addresses that results of a session have linked to: only these can be read.
-#[derive(Debug, Default)]
-pub(super) struct Links(Mutex<HashSet<String>>);
-
-impl Links {
-    pub(super) fn has(&self, uri: &str) -> bool {
-        self.lock().contains(uri)
-    }
-
-    pub(super) fn keep(&self, result: &ToolResult) {
-        let mut links = self.lock();
-        for link in links_of(result).filter(|link| link.len() <= LONGEST_LINK) {
-            if links.len() < MOST_LINKS {
-                links.insert(link.to_owned());
-            }
+/// Adds the addresses that a result links to.
+pub(super) fn keep_links(links: &mut HashSet<String>, result: &ToolResult) {
+    for link in links_of(result).filter(|link| link.len() <= LONGEST_LINK) {
+        if links.len() < MOST_LINKS {
+            links.insert(link.to_owned());
         }
-    }
-
-    pub(super) fn clear(&self) {
-        self.lock().clear();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -65,14 +47,9 @@ pub fn read_resource_tool() -> Tool {
     }
 }
 
-/// The address that a call wants to read.
-pub(super) fn uri_of(arguments: &Map<String, Value>) -> Option<&str> {
-    arguments.get("uri").and_then(Value::as_str)
-}
-
 /// The tool's answer for an address that no result has linked to.
 pub(super) fn no_link(uri: &str) -> String {
-    let uri = shortened(uri, SHOWN);
+    let uri = shortened(uri, MAX_SHOWN);
     format!(
         "`{uri}` cannot be read: no result of this server has linked to it (of a session's links the first {MOST_LINKS} are \
          kept, of {} KiB at most)\nhint: copy the address of a resource link",

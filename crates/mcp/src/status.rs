@@ -38,7 +38,7 @@ pub enum ServerState {
 }
 
 /// The facts that a server reported when it was started.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadyServer {
     /// The number of tools that are offered.
     pub tools: usize,
@@ -72,20 +72,14 @@ pub enum StartError {
         hint: String,
     },
     /// The system refuses to start the program.
-    #[error("failed to start `{command}`: {reason}")]
+    #[error("failed to start `{command}`: {reason}{}", exhausted_hint(*.is_exhausted))]
     Spawn {
         /// The program.
         command: String,
         /// The system's reason.
         reason: String,
-    },
-    /// The system cannot start any further process.
-    #[error("failed to start `{command}`: {reason}\nhint: {}", m3_support::files::EXHAUSTED)]
-    Exhausted {
-        /// The program.
-        command: String,
-        /// The system's reason.
-        reason: String,
+        /// Whether the system cannot start any further process.
+        is_exhausted: bool,
     },
     /// The working directory does not exist.
     #[error("the working directory `{}` is not there\nhint: create it, or change `cwd`", path.display())]
@@ -160,6 +154,10 @@ impl StartError {
 /// `: ` and the most telling line of standard error, if there is one.
 fn last_line(stderr: &[String]) -> String {
     telling_line(stderr).map_or(String::new(), |line| format!(": {line}"))
+}
+
+fn exhausted_hint(is_exhausted: bool) -> String {
+    if is_exhausted { format!("\nhint: {}", m3_support::files::EXHAUSTED) } else { String::new() }
 }
 
 /// A hint for an endpoint that refuses the beginning of a session, or nothing.
@@ -263,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_that_speaks_of_an_error_is_told() {
+    fn the_line_about_an_error_is_chosen() {
         let line = |text: &str| {
             let lines: Vec<String> = text.lines().map(str::to_owned).collect();
             telling_line(&lines).cloned().unwrap_or_default()

@@ -28,10 +28,6 @@ const MAX_UNSENT: usize = 10_000;
 pub(super) struct Stdin(Arc<Mutex<Option<ChildStdin>>>);
 
 impl Stdin {
-    pub(super) fn new(stdin: ChildStdin) -> Self {
-        Self(Arc::new(Mutex::new(Some(stdin))))
-    }
-
     /// Closes the input, unless a write is blocked because the server does not read.
     pub(super) async fn close(&self) {
         if let Ok(mut stdin) = tokio::time::timeout(Duration::from_millis(100), self.0.lock()).await {
@@ -39,8 +35,8 @@ impl Stdin {
         }
     }
 
-    /// A turn at writing, taken now and not when the future is first polled: so messages are written in the order in
-    /// which they were sent, whichever of rmcp's tasks runs first.
+    /// Waits for the right to write. The place in the queue is taken by this call and not when the future is first polled,
+    /// so messages are written in the order in which they were sent, whichever of rmcp's tasks runs first.
     fn turn(&self) -> impl Future<Output = OwnedMutexGuard<Option<ChildStdin>>> + use<> {
         let mut lock = Box::pin(Arc::clone(&self.0).lock_owned());
         let first = lock.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -83,7 +79,7 @@ pub(super) fn start(
     refused: &Arc<RefusedAnswers>,
 ) -> Result<(StdioChild, StdioTransport), StartError> {
     let (process, stdin, stdout) = launch.start()?;
-    let stdin = Stdin::new(stdin);
+    let stdin = Stdin(Arc::new(Mutex::new(Some(stdin))));
     let (sender, messages) = mpsc::channel(64);
     let reader = LineReader {
         server: server.to_owned(),

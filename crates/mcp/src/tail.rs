@@ -1,4 +1,5 @@
-//! The last lines of a stream, limited in size: standard error is often the only explanation of a failed start.
+//! Keeps the last lines of a server's standard error, limited in size: they are often the only explanation of a failed
+//! start.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,9 +15,7 @@ const MAX_LINE: usize = 400;
 
 /// The last lines of a stream.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
-    lines: Mutex<Lines>,
-}
+pub(super) struct Tail(Mutex<Lines>);
 
 #[derive(Debug, Default)]
 struct Lines {
@@ -60,7 +59,7 @@ impl Tail {
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

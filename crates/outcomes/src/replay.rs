@@ -153,7 +153,7 @@ impl Replay {
         let mut statuses = own.statuses().await;
         statuses.extend(self.shared.statuses().await);
         statuses.into_iter().find_map(|status| match status.state {
-            ServerState::Failed(error @ StartError::Exhausted { .. }) => {
+            ServerState::Failed(error @ StartError::Spawn { is_exhausted: true, .. }) => {
                 let reason = format!("server `{}` failed: {error}", status.server);
                 Some(self.redactor.text(&reason).into_owned())
             }

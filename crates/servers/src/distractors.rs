@@ -80,7 +80,6 @@ pub(crate) fn distractors(
 
 /// The catalog with these tools only; servers without any of them are left out. With a `seed`, servers and tools are
 /// put into an order that it decides; without one they keep their order.
-#[must_use]
 pub(crate) fn narrowed(
     catalog: &ToolCatalog,
     offered: &BTreeSet<ToolName>,

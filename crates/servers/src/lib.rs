@@ -7,7 +7,7 @@
 //! // A server may read and write in the given folder and nowhere else; the server for mathematics needs no files.
 //! let server = builtin("math", &std::env::temp_dir())?.unwrap();
 //! assert!(server.tools().iter().any(|tool| tool.name == "add"));
-//! # Ok::<(), m3_servers::BuiltinError>(())
+//! # Ok::<(), m3_servers::WorkspaceError>(())
 //! ```
 
 #![forbid(unsafe_code)]
@@ -24,5 +24,5 @@ mod tools;
 mod turn;
 mod work;
 
-pub use builtin::{BUILTIN, BuiltinError, builtin};
+pub use builtin::{BUILTIN, builtin};
 pub use m3_support::workspace::{Workspace, WorkspaceError};

@@ -1,18 +1,34 @@
 //! The tools of one of our servers, with their schemas ready to check arguments.
 
-use m3_mcp::arguments::ArgumentSchema;
+use m3_mcp::arguments::{ArgumentProblem, ArgumentSchema};
 use m3_mcp::{Answer, Tool};
 use m3_support::text::shortened;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The longest name that is repeated in a message, in columns.
 const MAX_NAME: usize = 100;
+
+/// A tool that changes nothing, with the annotations by which MCP servers declare it.
+pub(super) fn read_only_tool(name: &str, description: &str, input: Value, output: Option<Value>) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        description: Some(description.to_owned()),
+        input_schema: object(input),
+        output_schema: output.map(object),
+        extra: object(json!({"annotations": {"readOnlyHint": true, "openWorldHint": false}})),
+    }
+}
+
+/// The members of a schema of ours, which is an object.
+pub(super) fn object(schema: Value) -> Map<String, Value> {
+    if let Value::Object(members) = schema { members } else { Map::new() }
+}
 
 /// Tools and their schemas.
 #[derive(Debug)]
 pub(super) struct Tools {
     tools: Vec<Tool>,
-    /// One schema for each tool; `None` would be a mistake in our own schema, which a test looks for.
+    /// One schema for each tool; `None` would be a mistake in our own schema, which a test of `builtin` looks for.
     schemas: Vec<Option<ArgumentSchema>>,
 }
 
@@ -35,32 +51,18 @@ impl Tools {
         let Some(index) = self.tools.iter().position(|known| known.name == tool) else {
             return Err(Answer::UnknownTool);
         };
-        let arguments = Value::Object(arguments);
-        let problems =
-            self.schemas[index].as_ref().map_or_else(|| Ok(Vec::new()), |schema| schema.problems(&arguments));
+        let Some(schema) = &self.schemas[index] else { return Ok(arguments) };
+        let problems = schema.problems(&Value::Object(arguments.clone()));
         let problems = problems.map_err(|error| Answer::InvalidArguments(error.to_string()))?;
-        match arguments {
-            Value::Object(arguments) if problems.is_empty() => Ok(arguments),
-            _ => {
-                let list: Vec<String> = problems
-                    .into_iter()
-                    .map(|problem| match shortened(&problem.pointer, MAX_NAME) {
-                        at if at.is_empty() => problem.message,
-                        at => format!("`{at}`: {}", problem.message),
-                    })
-                    .collect();
-                Err(Answer::InvalidArguments(format!(
-                    "invalid arguments for `{}`: {}",
-                    shortened(tool, MAX_NAME),
-                    list.join("; ")
-                )))
-            }
+        if problems.is_empty() {
+            return Ok(arguments);
         }
-    }
-
-    /// Whether every schema can be used.
-    #[cfg(test)]
-    pub(super) fn are_sound(&self) -> bool {
-        self.schemas.iter().all(Option::is_some)
+        let words = |problem: ArgumentProblem| match shortened(&problem.pointer, MAX_NAME) {
+            at if at.is_empty() => problem.message,
+            at => format!("`{at}`: {}", problem.message),
+        };
+        let list: Vec<String> = problems.into_iter().map(words).collect();
+        let (tool, list) = (shortened(tool, MAX_NAME), list.join("; "));
+        Err(Answer::InvalidArguments(format!("invalid arguments for `{tool}`: {list}")))
     }
 }

@@ -17,8 +17,8 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Turns an image into one of this size, in which everything around the old image is `outside`. A new pixel is the
-    /// mean of the four old pixels around it, weighted by distance.
+    /// Turns an image into a new one of this size, whose pixels around the old image are `outside`. A new pixel is the mean
+    /// of the four old pixels around its place, weighted by distance.
     pub(crate) fn of<P: Pixel<Subpixel = u8>>(
         self,
         image: &Image<P>,

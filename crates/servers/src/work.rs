@@ -40,6 +40,7 @@ impl WorkLimiter {
     }
 }
 
-fn internal(message: &str) -> Answer {
+/// The answer if the server itself fails.
+pub(super) fn internal(message: &str) -> Answer {
     Answer::ProtocolError { code: INTERNAL_ERROR, message: message.to_owned() }
 }

@@ -179,6 +179,9 @@ fn add_forms(secret: &str, patterns: &mut Vec<String>) {
         patterns.push(encoded.replace(if is_upper { "%2F" } else { "%2f" }, "/"));
         patterns.push(encoded);
         patterns.push(json_escaped(secret, is_upper));
+        if secret.len() >= LEAST_CUT {
+            patterns.extend(["", "%"].map(|mark| each_byte(secret, mark, is_upper)));
+        }
     }
     if let Ok(quoted) = serde_json::to_string(secret) {
         let inside = &quoted[1..quoted.len() - 1];
@@ -187,11 +190,6 @@ fn add_forms(secret: &str, patterns: &mut Vec<String>) {
         patterns.push(inside.replace('/', "\\/"));
     }
     add_html_forms(secret, patterns);
-    let hexadecimal = |is_upper| each_byte(secret, "", is_upper);
-    if secret.len() >= LEAST_CUT {
-        patterns.extend([true, false].map(hexadecimal));
-        patterns.extend([true, false].map(|is_upper| each_byte(secret, "%", is_upper)));
-    }
     if secret.len() >= MIN_BASE64 {
         patterns.extend((0..3).flat_map(|offset| in_base64(secret, offset)));
     }

@@ -1,4 +1,4 @@
-//! How long a server asks its clients to wait.
+//! The header `Retry-After`, by which a server asks its clients to wait.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,7 +1,7 @@
 //! Halves of surrogate pairs in JSON. Programs whose texts are UTF-16 or code points write `\ud83d` alone when they have
 //! cut a text inside an emoji; parsers of UTF-8 refuse it.
 
-/// How such a half was read, for notes.
+/// The note on a text in which half of a surrogate pair was replaced.
 pub const LONE_SURROGATE: &str = "half of a surrogate pair; read as U+FFFD";
 
 /// Replaces each `\uD800`..`\uDFFF` escape without a partner by `\ufffd`, which has the same length, so that offsets
@@ -15,33 +15,29 @@ pub fn without_lone_surrogates(text: &[u8]) -> Vec<u8> {
             at += 1;
             continue;
         }
-        match (surrogate(&out, at), surrogate(&out, at + 6)) {
-            (Some(Half::High), Some(Half::Low)) => at += 12,
-            (Some(_), _) => {
-                out[at + 2..at + 6].copy_from_slice(b"fffd");
-                at += 6;
-            }
-            (None, _) => at += 2,
+        let is_first = is_half(&out, at, FIRST);
+        if is_first && is_half(&out, at + 6, SECOND) {
+            at += 12;
+        } else if is_first || is_half(&out, at, SECOND) {
+            out[at + 2..at + 6].copy_from_slice(b"fffd");
+            at += 6;
+        } else {
+            at += 2;
         }
     }
     out
 }
 
-#[derive(Clone, Copy)]
-enum Half {
-    High,
-    Low,
-}
+/// The second digits of the first halves of pairs, `\ud800` to `\udbff`.
+const FIRST: &[u8] = b"89abAB";
 
-/// The half of a surrogate pair that is escaped at `at`, if there is one.
-fn surrogate(text: &[u8], at: usize) -> Option<Half> {
-    let escape = text.get(at..at + 6)?;
-    let digits = escape.strip_prefix(b"\\u")?;
-    match (digits[0], digits[1].to_ascii_lowercase()) {
-        (b'd' | b'D', b'8' | b'9' | b'a' | b'b') => Some(Half::High),
-        (b'd' | b'D', b'c'..=b'f') => Some(Half::Low),
-        _ => None,
-    }
+/// The second digits of the second halves of pairs, `\udc00` to `\udfff`.
+const SECOND: &[u8] = b"cdefCDEF";
+
+/// Whether a half of a surrogate pair is escaped at `at` whose second digit is one of these.
+fn is_half(text: &[u8], at: usize, digits: &[u8]) -> bool {
+    let escape = text.get(at..at + 6);
+    matches!(escape, Some([b'\\', b'u', b'd' | b'D', digit, ..]) if digits.contains(digit))
 }
 
 #[cfg(test)]

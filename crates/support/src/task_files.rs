@@ -1,4 +1,4 @@
-//! Names of files of a task's run, whatever its id is.
+//! Names of the files of a task's run: valid and different, whatever the ids of tasks are.
 
 use sha2::{Digest as _, Sha256};
 

@@ -17,6 +17,7 @@ pub struct Workspace {
     root: PathBuf,
     /// The path as given, which may have links.
     given: PathBuf,
+    /// The name of the folder, for messages.
     name: String,
 }
 
@@ -87,12 +88,6 @@ impl Workspace {
         }
         let name = root.file_name().map_or_else(|| "/".to_owned(), |name| shown(&name.to_string_lossy()));
         Ok(Self { root, given: folder.to_owned(), name })
-    }
-
-    /// The workspace's name in messages: its folder's own name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// The path of an existing plain file inside the workspace, without links. `path` is relative to the workspace,
@@ -251,7 +246,7 @@ mod tests {
             assert_eq!(workspace.file(path).unwrap(), expected, "{path}");
             assert_eq!(workspace.place(path).unwrap(), expected, "{path}");
         }
-        assert_eq!(workspace.name(), "task");
+        assert_eq!(workspace.name, "task");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use m3_executor::{Attempt, AttemptEnd, Mode, OfferedTools, Record, RunOptions, TaskEvent, Tools, attempt};
 use m3_llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, PictureLimits, Recorder, Scope};
-use m3_mcp::results::ResultStore;
+use m3_mcp::results::{Keeps, ResultStore};
 use m3_mcp::{Host, HostOptions};
 use m3_support::redact::Redactor;
 use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
@@ -139,9 +139,14 @@ impl Stage {
         config.servers[0].max_concurrent = self.places;
         let host = Arc::new(Host::start(&config, HostOptions::new(workspace.path()), Arc::new(|_| ())).await);
         let redactor = Redactor::new(&self.secrets).unwrap();
-        let store = ResultStore::open(workspace.path().join("results"), workspace.path(), redactor.clone())
-            .unwrap()
-            .with_limit(self.options.result_limit);
+        let store = ResultStore::open(
+            workspace.path().join("results"),
+            workspace.path(),
+            redactor.clone(),
+            Keeps::All,
+        )
+        .unwrap()
+        .with_limit(self.options.result_limit);
         let tools = Tools::live(Arc::clone(&host), store, recorder.clone());
         if let Some(recorder) = &recorder {
             recorder.record_catalog(&tools.catalog().to_json());
@@ -187,9 +192,10 @@ pub(super) async fn replay(cassette: &Path, options: &RunOptions, image: Option<
     let model = Model::replay(Arc::clone(&cassette)).unwrap();
     let workspace = tempfile::tempdir().unwrap();
     let redactor = Redactor::default();
-    let store = ResultStore::open(workspace.path().join("results"), workspace.path(), redactor.clone())
-        .unwrap()
-        .with_limit(options.result_limit);
+    let store =
+        ResultStore::open(workspace.path().join("results"), workspace.path(), redactor.clone(), Keeps::All)
+            .unwrap()
+            .with_limit(options.result_limit);
     let tools = Tools::replayed(cassette, store, None);
     let image = image.map(|bytes| prepared(bytes, &model, workspace.path()));
     let (events, stop) = (Arc::new(|_| ()), CancellationToken::new());

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use m3_mcp::config::Restarts;
 use m3_mcp::{CallError, HostEvent, ServerState, StartError, ToolName};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -151,7 +150,7 @@ async fn a_crash_fails_the_calls_in_flight_and_later_ones_get_a_new_server() {
 
 #[tokio::test]
 async fn restarts_are_bounded() {
-    let hosting = host_with("default", |config| config.restarts = Restarts { limit: 1 }).await;
+    let hosting = host_with("default", |config| config.restarts = 1).await;
     for _ in 0..2 {
         let outcome = hosting.call("exit", Value::Null).await;
         assert!(matches!(outcome.result, Err(CallError::ServerDied { .. })), "{outcome:?}");

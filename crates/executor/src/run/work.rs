@@ -135,7 +135,7 @@ impl Work {
     ) -> (Result<AttemptEnd, Unavailable>, Option<Arc<Host>>) {
         let workspace = self.workspace();
         let results = workspace.join(RESULTS);
-        let store = ResultStore::open_new(results, &workspace, self.run.redactor.clone(), Keeps::Untold);
+        let store = ResultStore::open(results, &workspace, self.run.redactor.clone(), Keeps::Untold);
         let store = match store {
             Ok(store) => store,
             Err(error) => return (Err(of_store(error)), None),
@@ -195,9 +195,9 @@ impl Work {
         unavailable: impl Fn(String) -> Unavailable,
     ) -> Option<Unavailable> {
         let statuses = host.statuses().await;
-        let is_exhausted = statuses
-            .iter()
-            .any(|status| matches!(status.state, ServerState::Failed(StartError::Exhausted { .. })));
+        let is_exhausted = statuses.iter().any(|status| {
+            matches!(status.state, ServerState::Failed(StartError::Spawn { is_exhausted: true, .. }))
+        });
         let failed = statuses.iter().filter_map(|status| match &status.state {
             ServerState::Failed(error) => Some(format!("server `{}` failed: {error}", status.server)),
             // A server that has died since is started again by the first call.

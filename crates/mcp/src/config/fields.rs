@@ -37,32 +37,26 @@ impl Findings {
         ConfigProblem { file: self.file.clone(), server: self.server.clone(), key, message }
     }
 
-    fn expected(&mut self, key: &str, what: &str, found: &Json) {
-        self.problem(key, format!("expected {what}, found {}", found.kind()));
+    /// Returns what was read of a value; without it, adds the problem that the value is not `what` it should be.
+    fn expected<T>(&mut self, key: &str, what: &str, value: &Json, read: Option<T>) -> Option<T> {
+        if read.is_none() {
+            self.problem(key, format!("expected {what}, found {}", value.kind()));
+        }
+        read
     }
 
     pub(super) fn object<'a>(&mut self, key: &str, value: &'a Json) -> Option<&'a [(String, Json)]> {
-        if let Json::Object(members) = value {
-            return Some(members);
-        }
-        self.expected(key, "an object", value);
-        None
+        let members = if let Json::Object(members) = value { Some(members.as_slice()) } else { None };
+        self.expected(key, "an object", value, members)
     }
 
     pub(super) fn string<'a>(&mut self, key: &str, value: &'a Json) -> Option<&'a str> {
-        let text = value.as_str();
-        if text.is_none() {
-            self.expected(key, "a string", value);
-        }
-        text
+        self.expected(key, "a string", value, value.as_str())
     }
 
     pub(super) fn boolean(&mut self, key: &str, value: &Json) -> Option<bool> {
-        if let Json::Bool(value) = value {
-            return Some(*value);
-        }
-        self.expected(key, "true or false", value);
-        None
+        let flag = if let Json::Bool(flag) = value { Some(*flag) } else { None };
+        self.expected(key, "true or false", value, flag)
     }
 
     /// A list of strings; a single string counts as a list of one.
@@ -73,10 +67,7 @@ impl Findings {
                 let item = |(index, item)| self.scalar(&format!("{key}[{index}]"), item);
                 items.iter().enumerate().filter_map(item).collect()
             }
-            other => {
-                self.expected(key, "a list of strings", other);
-                Vec::new()
-            }
+            other => self.expected(key, "a list of strings", other, None).unwrap_or_default(),
         }
     }
 
@@ -94,10 +85,7 @@ impl Findings {
         match value {
             Json::String(text) => Some(text.clone()),
             Json::Null => None,
-            Json::Array(_) | Json::Object(_) => {
-                self.expected(key, "a string", value);
-                None
-            }
+            Json::Array(_) | Json::Object(_) => self.expected(key, "a string", value, None),
             value => Some(value.to_text(Keys::AsRead)),
         }
     }
@@ -147,7 +135,7 @@ const MAX_NUMBER: f64 = MAX_SECONDS * 1000.0;
 
 /// The members of an object that have not been taken yet.
 pub(super) struct Fields<'a> {
-    left: Vec<(&'a str, &'a Json)>,
+    rest: Vec<(&'a str, &'a Json)>,
 }
 
 /// Keys that a host may ignore: notes, and keys of editors.
@@ -168,21 +156,21 @@ const IGNORED: [&str; 12] = [
 
 impl<'a> Fields<'a> {
     pub(super) fn new(members: &'a [(String, Json)]) -> Self {
-        Self { left: members.iter().map(|(key, value)| (key.as_str(), value)).collect() }
+        Self { rest: members.iter().map(|(key, value)| (key.as_str(), value)).collect() }
     }
 
     /// Takes the first of the keys that is there, as it is written in the file. `maxConcurrent`, `max_concurrent` and
     /// `max-concurrent` are the same; `null` counts as left out.
     pub(super) fn take(&mut self, keys: &[&str]) -> Option<(&'a str, &'a Json)> {
         let is_one = |found: &str| keys.iter().any(|key| plain(key) == plain(found));
-        let index = self.left.iter().position(|(key, _)| is_one(key))?;
-        let member = self.left.remove(index);
+        let index = self.rest.iter().position(|(key, _)| is_one(key))?;
+        let member = self.rest.remove(index);
         if member.1 == &Json::Null { self.take(keys) } else { Some(member) }
     }
 
     /// Warns of every key that was not read, and suggests the most similar one of `known`.
     pub(super) fn warn_of_rest(self, below: &str, known: &[&str], findings: &mut Findings) {
-        for (key, _) in self.left {
+        for (key, _) in self.rest {
             let is_note = key.starts_with(['_', '$', '/', '#']);
             if is_note || IGNORED.iter().any(|ignored| plain(ignored) == plain(key)) {
                 continue;

@@ -16,5 +16,5 @@ mod tests;
 mod variables;
 
 pub use error::{ConfigError, ConfigProblem};
-pub use model::{HostConfig, InProcess, Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+pub use model::{HostConfig, InProcess, ServerConfig, Timeouts, ToolFilter, Transport};
 pub use read::problem_of_name;

@@ -24,6 +24,9 @@ pub struct HostConfig {
     pub file: String,
 }
 
+/// How often a server is started again unless the configuration says so.
+pub(super) const RESTARTS: u32 = 2;
+
 /// One server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerConfig {
@@ -39,8 +42,8 @@ pub struct ServerConfig {
     pub max_concurrent: Option<usize>,
     /// The time limits.
     pub timeouts: Timeouts,
-    /// How often the server is started again when it dies.
-    pub restarts: Restarts,
+    /// How often one instance of the server is started again when it dies, at most.
+    pub restarts: u32,
     /// Which of the server's tools are offered.
     pub tools: ToolFilter,
     /// Values that are never written anywhere: those of `env` and of headers that come from the environment
@@ -107,13 +110,6 @@ pub struct Timeouts {
     pub total: Duration,
 }
 
-/// How often a server is started again after it died.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Restarts {
-    /// The most restarts of one instance.
-    pub limit: u32,
-}
-
 /// Which tools of a server are offered. In patterns, `*` stands for any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolFilter {
@@ -121,6 +117,37 @@ pub struct ToolFilter {
     pub allow: Option<Vec<String>>,
     /// The tools that are never offered.
     pub deny: Vec<String>,
+}
+
+impl ToolFilter {
+    /// Whether the filter lets a tool through: it is on the list of allowed tools, if there is one, and not on that of
+    /// denied ones.
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
+        self.allow.as_deref().is_none_or(any) && !any(&self.deny)
+    }
+}
+
+/// Whether the name fits the pattern, in which `*` stands for any text, even an empty one.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    // A pattern always has a first part.
+    let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        // Taking the first match leaves the most text for the following parts.
+        match rest.find(part) {
+            Some(place) => rest = &rest[place + part.len()..],
+            None => return false,
+        }
+    }
+    true
 }
 
 impl ServerConfig {
@@ -134,7 +161,7 @@ impl ServerConfig {
             is_stateless: false,
             max_concurrent: None,
             timeouts: Timeouts::default(),
-            restarts: Restarts::default(),
+            restarts: RESTARTS,
             tools: ToolFilter::default(),
             secrets: Vec::new(),
         }
@@ -160,8 +187,36 @@ impl Default for Timeouts {
     }
 }
 
-impl Default for Restarts {
-    fn default() -> Self {
-        Self { limit: 2 }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_any_text() {
+        for (pattern, name) in [
+            ("*", ""),
+            ("*", "a"),
+            ("a*", "abc"),
+            ("*c", "abc"),
+            ("a*c", "abbc"),
+            ("a*b*c", "axbxbc"),
+            ("a", "a"),
+        ] {
+            assert!(matches(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in
+            [("", "a"), ("a", "ab"), ("a*b", "a"), ("ab*ba", "aba"), ("*a*", "bcd"), ("a*", "ba")]
+        {
+            assert!(!matches(pattern, name), "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn denied_is_denied_even_if_allowed() {
+        let filter = ToolFilter { allow: Some(vec!["read_*".into()]), deny: vec!["*_all".into()] };
+        assert!(filter.offers("read_file"));
+        assert!(!filter.offers("write_file"));
+        assert!(!filter.offers("read_all"));
+        assert!(ToolFilter::default().offers("anything"));
     }
 }

@@ -154,17 +154,12 @@ fn entries<'a>(
 /// The problem with a server's name, which becomes the part of `server/tool` before the slash; `None` if it is valid.
 #[must_use]
 pub fn problem_of_name(name: &str) -> Option<&'static str> {
-    if name.trim().is_empty() {
-        Some("its name is empty")
-    } else if matches!(name, "." | "..") {
-        Some("its name stands for a folder")
-    } else if name.contains('/') {
-        Some("its name has a slash, which separates servers from tools")
-    } else if name.chars().any(char::is_control) {
-        Some("its name has control characters")
-    } else if name.len() > MAX_NAME {
-        Some("its name is longer than 200 bytes")
-    } else {
-        None
-    }
+    let problems = [
+        (name.trim().is_empty(), "its name is empty"),
+        (matches!(name, "." | ".."), "its name stands for a folder"),
+        (name.contains('/'), "its name has a slash, which separates servers from tools"),
+        (name.chars().any(char::is_control), "its name has control characters"),
+        (name.len() > MAX_NAME, "its name is longer than 200 bytes"),
+    ];
+    problems.into_iter().find_map(|(is_wrong, problem)| is_wrong.then_some(problem))
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use m3_trajectory::json::Json;
 
 use super::fields::{Fields, Findings};
+use super::model::RESTARTS;
 use super::secrets::Secrets;
 use super::variables::Variables;
-use super::{Restarts, ServerConfig, Timeouts, ToolFilter, Transport};
+use super::{ServerConfig, Timeouts, ToolFilter, Transport};
 
 /// The keys of a server, for suggestions.
 const KEYS: [&str; 21] = [
@@ -65,7 +66,7 @@ pub(super) fn read(
         max_concurrent: take(&mut fields, &["max_concurrent"], |key, value| findings.count(key, value, 1))
             .map(|count| count as usize),
         timeouts: timeouts(&mut fields, findings),
-        restarts: restarts(&mut fields, findings),
+        restarts: restarts(&mut fields, findings).unwrap_or(RESTARTS),
         tools: tools(&mut fields, findings),
         secrets: secrets.into_vec(),
     };
@@ -73,7 +74,11 @@ pub(super) fn read(
     Some(config)
 }
 
-fn take<T>(fields: &mut Fields<'_>, keys: &[&str], read: impl FnOnce(&str, &Json) -> Option<T>) -> Option<T> {
+fn take<'a, T>(
+    fields: &mut Fields<'a>,
+    keys: &[&str],
+    read: impl FnOnce(&'a str, &'a Json) -> Option<T>,
+) -> Option<T> {
     let (key, value) = fields.take(keys)?;
     read(key, value)
 }
@@ -94,26 +99,6 @@ struct Reader<'a> {
     secrets: Secrets,
     /// Why the server cannot be reached.
     reasons: Vec<String>,
-}
-
-/// The transport by `type`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Stdio,
-    Http,
-    /// A transport of MCP, past or present, that this host does not support.
-    Unsupported,
-}
-
-impl Kind {
-    fn parse(text: &str) -> Option<Self> {
-        match text.to_lowercase().replace(['-', '_'], "").as_str() {
-            "stdio" | "local" => Some(Self::Stdio),
-            "http" | "streamablehttp" | "remote" => Some(Self::Http),
-            "sse" | "ws" | "websocket" => Some(Self::Unsupported),
-            _ => None,
-        }
-    }
 }
 
 impl Reader<'_> {
@@ -137,17 +122,18 @@ impl Reader<'_> {
             };
         };
         let text = self.findings.string(key, value)?;
-        let (transport, needed) = match Kind::parse(text) {
-            Some(Kind::Stdio) => (stdio, "command"),
-            Some(Kind::Http) => (http, "url"),
-            Some(Kind::Unsupported) => {
+        let (transport, needed) = match text.to_lowercase().replace(['-', '_'], "").as_str() {
+            "stdio" | "local" => (stdio, "command"),
+            "http" | "streamablehttp" | "remote" => (http, "url"),
+            // Transports of MCP, past or present, that this host does not support.
+            "sse" | "ws" | "websocket" => {
                 let reason = format!(
                     "key `{key}`: the transport `{text}` is not supported; ask the server for `stdio` or \
                      streamable `http`"
                 );
                 return Some(Transport::Unusable { reason });
             }
-            None => {
+            _ => {
                 self.findings.problem(key, format!("`{text}` is no transport; `stdio` and `http` are"));
                 return None;
             }
@@ -300,39 +286,21 @@ impl Reader<'_> {
 
 /// Reads our own `timeouts`, and those of other programs.
 fn timeouts(fields: &mut Fields<'_>, findings: &mut Findings) -> Timeouts {
-    let mut timeouts = Timeouts::default();
-    if let Some((key, value)) = fields.take(&["timeout"]) {
-        let of_calls = foreign_timeout(key, value, findings);
-        set(&mut timeouts.idle, of_calls);
-        set(&mut timeouts.total, of_calls);
-    }
+    let foreign = take(fields, &["timeout"], |key, value| foreign_timeout(key, value, findings));
     let start = take(fields, &["startup_timeout_sec"], |key, value| findings.seconds(key, value));
-    set(&mut timeouts.start, start);
-    if let Some((key, value)) = fields.take(&["tool_timeout_sec"]) {
-        let of_calls = findings.seconds(key, value);
-        set(&mut timeouts.idle, of_calls);
-        set(&mut timeouts.total, of_calls);
-    }
-    let Some((key, value)) = fields.take(&["timeouts"]) else { return timeouts };
-    let mut fields = Fields::new(findings.object(key, value).unwrap_or_default());
-    let mut seconds = |name: &str| {
-        take(&mut fields, &[name], |_, value| findings.seconds(&format!("timeouts.{name}"), value))
-    };
-    let (start, idle, total) = (seconds("start"), seconds("idle"), seconds("total"));
-    set(&mut timeouts.start, start);
-    set(&mut timeouts.idle, idle);
-    set(&mut timeouts.total, total);
-    if total.is_none() {
-        // The time without progress may not be longer than the time in all.
-        timeouts.total = timeouts.total.max(timeouts.idle);
-    }
-    fields.warn_of_rest("timeouts.", &["start", "idle", "total"], findings);
-    timeouts
-}
-
-fn set(target: &mut Duration, value: Option<Duration>) {
-    if let Some(value) = value {
-        *target = value;
+    let calls = take(fields, &["tool_timeout_sec"], |key, value| findings.seconds(key, value)).or(foreign);
+    let members = take(fields, &["timeouts"], |key, value| findings.object(key, value));
+    let mut own = Fields::new(members.unwrap_or_default());
+    let [own_start, idle, total] = ["start", "idle", "total"]
+        .map(|name| take(&mut own, &[name], |_, value| findings.seconds(&format!("timeouts.{name}"), value)));
+    own.warn_of_rest("timeouts.", &["start", "idle", "total"], findings);
+    let default = Timeouts::default();
+    let idle = idle.or(calls).unwrap_or(default.idle);
+    Timeouts {
+        start: own_start.or(start).unwrap_or(default.start),
+        idle,
+        // The time without progress may not be longer than the time in all, unless the user says so.
+        total: total.unwrap_or_else(|| calls.unwrap_or(default.total).max(idle)),
     }
 }
 
@@ -350,22 +318,13 @@ fn foreign_timeout(key: &str, value: &Json, findings: &mut Findings) -> Option<D
 }
 
 /// Reads `restarts: 2` or `restarts: {"limit": 2}`.
-fn restarts(fields: &mut Fields<'_>, findings: &mut Findings) -> Restarts {
-    let mut restarts = Restarts::default();
-    let Some((key, value)) = fields.take(&["restarts"]) else { return restarts };
-    let limit = match value {
-        Json::Object(members) => {
-            let mut fields = Fields::new(members);
-            let limit = take(&mut fields, &["limit"], |_, value| findings.count("restarts.limit", value, 0));
-            fields.warn_of_rest("restarts.", &["limit"], findings);
-            limit
-        }
-        value => findings.count(key, value, 0),
-    };
-    if let Some(limit) = limit {
-        restarts.limit = limit;
-    }
-    restarts
+fn restarts(fields: &mut Fields<'_>, findings: &mut Findings) -> Option<u32> {
+    let (key, value) = fields.take(&["restarts"])?;
+    let Json::Object(members) = value else { return findings.count(key, value, 0) };
+    let mut fields = Fields::new(members);
+    let limit = take(&mut fields, &["limit"], |_, value| findings.count("restarts.limit", value, 0));
+    fields.warn_of_rest("restarts.", &["limit"], findings);
+    limit
 }
 
 /// Reads which tools are offered. Programs name the lists differently; all names count.

@@ -48,7 +48,7 @@ fn a_stdio_server_has_everything_that_its_entry_says() {
     assert_eq!(config.max_concurrent, Some(4));
     let seconds = Duration::from_secs_f64;
     assert_eq!(config.timeouts, Timeouts { start: seconds(90.0), idle: seconds(1.5), total: seconds(20.0) });
-    assert_eq!(config.restarts.limit, 0);
+    assert_eq!(config.restarts, 0);
     assert_eq!(config.tools.allow, Some(vec!["a".to_owned(), "b*".to_owned()]));
     assert_eq!(config.tools.deny, ["bc"]);
     assert_eq!(config.secrets, ["from-the-environment-1a2b3c4d5e"]);

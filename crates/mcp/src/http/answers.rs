@@ -1,15 +1,18 @@
-//! Results that arrive in streams of events. rmcp parses such streams itself, into types that lose unknown keys; so
-//! it gets an empty result there, and the complete one is put back when rmcp returns the answer.
+//! Requests that wait for their answers, and results that arrive in streams of events. rmcp parses such streams itself,
+//! into types that lose unknown keys; so it gets an empty result there, and the complete one is put back when rmcp returns
+//! the answer.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
-    CustomResult, JsonRpcMessage, ListToolsResult, RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientRequest, CustomResult, JsonRpcMessage, ListToolsResult, RequestId,
+    ServerJsonRpcMessage, ServerResult,
 };
 use serde_json::Value;
 
-use super::super::lines::RefusedAnswers;
+use super::super::lines::{LARGE, RefusedAnswers};
+use super::super::message::{Incoming, read_line};
 
 /// The answers on one connection.
 #[derive(Debug, Default)]
@@ -76,10 +79,53 @@ impl Answers {
 
 /// The id of the request that is answered. Our ids are numbers, but some servers answer with their digits as a
 /// string.
-pub(super) fn own_id(id: &RequestId) -> RequestId {
+fn own_id(id: &RequestId) -> RequestId {
     match id {
         RequestId::String(text) => text.parse().map_or_else(|_| id.clone(), RequestId::Number),
         RequestId::Number(_) => id.clone(),
+    }
+}
+
+/// A request that waits for its answer.
+#[derive(Debug, Clone)]
+pub(super) struct AwaitedRequest {
+    pub(super) id: RequestId,
+    pub(super) is_handshake: bool,
+}
+
+impl AwaitedRequest {
+    /// The request in a message; `None` if the message is not a request.
+    pub(super) fn from_message(message: &ClientJsonRpcMessage) -> Option<Self> {
+        let JsonRpcMessage::Request(request) = message else { return None };
+        let is_handshake = matches!(
+            request.request,
+            ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_)
+        );
+        Some(Self { id: request.id.clone(), is_handshake })
+    }
+}
+
+/// Parses a message, a large one on another thread.
+pub(super) async fn read_apart(text: Vec<u8>, is_handshake: bool) -> Incoming {
+    if text.len() <= LARGE {
+        return read_line(&text, is_handshake);
+    }
+    let reading = tokio::task::spawn_blocking(move || read_line(&text, is_handshake));
+    reading.await.unwrap_or(Incoming::Noise)
+}
+
+/// The message, if it answers the request. An error counts with any id, because the server may not have been able to
+/// read the request's.
+pub(super) fn answer_to(
+    awaited: &AwaitedRequest,
+    message: ServerJsonRpcMessage,
+) -> Option<ServerJsonRpcMessage> {
+    match message {
+        JsonRpcMessage::Response(response) if own_id(&response.id) == awaited.id => {
+            Some(JsonRpcMessage::response(response.result, awaited.id.clone()))
+        }
+        JsonRpcMessage::Error(error) => Some(JsonRpcMessage::error(error.error, Some(awaited.id.clone()))),
+        _ => None,
     }
 }
 

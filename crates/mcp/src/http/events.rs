@@ -1,4 +1,5 @@
-//! Streams of events (HTML, section 9.2) that carry messages: of limited size, and with complete results.
+//! Server-sent events (HTML, section 9.2) that carry messages. Their size is limited, and the results in them are kept
+//! apart before rmcp parses them, because it loses unknown keys.
 
 use std::sync::Arc;
 
@@ -8,12 +9,12 @@ use reqwest::Response;
 use rmcp::transport::common::client_side_sse::BoxedSseResponse;
 use sse_stream::{Error, Sse, SseStream};
 
-use super::super::lines::{MAX_MESSAGE, Refusal};
+use super::super::call_failure::CallFailure;
+use super::super::lines::{MAX_MESSAGE, MAX_RESULT};
 use super::super::message::Incoming;
-use super::answers::Answers;
-use super::awaited_request::{AwaitedRequest, read_apart, refusal_message};
+use super::answers::{Answers, AwaitedRequest, read_apart};
 
-/// Why a stream of events ended early.
+/// Why a stream of events ends before the server ends it.
 #[derive(Debug, thiserror::Error)]
 enum StreamError {
     #[error("an event is too large")]
@@ -53,8 +54,8 @@ async fn read(
     let mut event = match (event, &awaited) {
         (Ok(event), _) => event,
         (Err(error), Some(awaited)) if is_too_large(&error) => {
-            answers.refused.add(awaited.id.clone(), Refusal::Size);
-            return vec![Ok(Sse { data: Some(refusal_message(&awaited.id)), ..Sse::default() })];
+            let refusal = answers.refused.refuse(awaited.id.clone(), CallFailure::TooLarge(MAX_RESULT));
+            return vec![Ok(Sse { data: serde_json::to_string(&refusal).ok(), ..Sse::default() })];
         }
         (Err(error), _) => return vec![Err(error)],
     };
@@ -63,20 +64,18 @@ async fn read(
         return vec![Ok(event)];
     };
     let is_handshake = awaited.is_some_and(|awaited| awaited.is_handshake);
-    match read_apart(data.into_bytes(), is_handshake).await {
-        Incoming::Messages(messages) => messages
-            .into_iter()
-            .map(|mut message| {
-                answers.keep(&mut message);
-                Ok(Sse { data: serde_json::to_string(&message).ok(), ..event.clone() })
-            })
-            .collect(),
+    let mut messages = match read_apart(data.into_bytes(), is_handshake).await {
+        Incoming::Messages(messages) => messages,
         Incoming::Unreadable { id: Some(id), reason } => {
-            answers.refused.add(id.clone(), Refusal::Unreadable(reason));
-            vec![Ok(Sse { data: Some(refusal_message(&id)), ..event })]
+            vec![answers.refused.refuse(id, CallFailure::Malformed(reason))]
         }
-        Incoming::Unreadable { id: None, .. } | Incoming::Noise => vec![Ok(event)],
+        Incoming::Unreadable { id: None, .. } | Incoming::Noise => return vec![Ok(event)],
+    };
+    for message in &mut messages {
+        answers.keep(message);
     }
+    let with_message = |message| Ok(Sse { data: serde_json::to_string(message).ok(), ..event.clone() });
+    messages.iter().map(with_message).collect()
 }
 
 fn is_too_large(error: &Error) -> bool {
@@ -106,7 +105,7 @@ struct EventSize {
 }
 
 impl EventSize {
-    /// Adds a chunk; returns the size of the largest event so far with bytes in this chunk.
+    /// Adds a chunk; returns the largest size, up to this chunk, of the events with bytes in it.
     fn add(&mut self, chunk: &[u8]) -> usize {
         let mut largest = 0;
         for &byte in chunk {

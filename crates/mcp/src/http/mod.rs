@@ -1,7 +1,6 @@
 //! The connection to a server over streamable HTTP: rmcp's worker, with requests of our own.
 
 mod answers;
-mod awaited_request;
 mod events;
 mod request;
 
@@ -13,6 +12,7 @@ use axum::http::{HeaderName, HeaderValue, Uri};
 use request::Requests;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::service::ClientLifecycleMode;
 use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
@@ -20,7 +20,7 @@ use rmcp::transport::streamable_http_client::{
 use tokio_util::sync::CancellationToken;
 
 use super::call_failure::{NoConnection, whole_reason};
-use super::client::{Client, Lifecycle};
+use super::client::Client;
 
 /// The most calls at once on one connection; `max_concurrent` usually limits them further.
 const CALLS: usize = 1024;
@@ -35,7 +35,7 @@ const RESERVED: [&str; 3] = ["accept", "last-event-id", "mcp-session-id"];
 pub(super) async fn connect(
     url: &str,
     headers: &BTreeMap<String, String>,
-    lifecycle: Lifecycle,
+    lifecycle: ClientLifecycleMode,
 ) -> Result<Client, NoConnection> {
     // The call fails if another provider of cryptography was installed before, which is then used.
     let _ = rustls::crypto::ring::default_provider().install_default();

@@ -22,10 +22,10 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 
-use super::super::lines::{MAX_MESSAGE, Refusal};
+use super::super::call_failure::CallFailure;
+use super::super::lines::{MAX_MESSAGE, MAX_RESULT};
 use super::super::message::{Incoming, read_line};
-use super::answers::Answers;
-use super::awaited_request::{AwaitedRequest, answer_to, read_apart, refusal_to};
+use super::answers::{Answers, AwaitedRequest, answer_to, read_apart};
 use super::events;
 
 /// The most bytes that are read of the body of a failure.
@@ -98,7 +98,7 @@ impl Requests {
             text_of(&response, CONTENT_ENCODING.as_str()).is_some_and(|coding| coding.contains("gzip"));
         let is_announced = response.content_length().is_some_and(|length| length > MAX_MESSAGE as u64);
         if is_announced || !read_body(&mut response, &mut body, MAX_MESSAGE).await.map_err(failure)? {
-            return self.refuse(awaited, Refusal::Size);
+            return self.refuse(awaited, CallFailure::TooLarge(MAX_RESULT));
         }
         // The rest of the response is not needed while the body is parsed.
         drop(response);
@@ -120,20 +120,23 @@ impl Requests {
             Incoming::Noise if start.is_empty() => "it is empty".to_owned(),
             Incoming::Noise => format!("it is no message: `{start}`"),
         };
-        self.refuse(awaited, Refusal::Unreadable(reason))
+        self.refuse(awaited, CallFailure::Malformed(reason))
     }
 
     /// Ends a request whose answer was refused.
-    fn refuse(&self, awaited: &AwaitedRequest, refusal: Refusal) -> Result<ServerJsonRpcMessage, Failure> {
-        if awaited.is_handshake {
-            let reason = match refusal {
-                Refusal::Size => "it is too large".to_owned(),
-                Refusal::Unreadable(reason) | Refusal::Status(_, reason) => reason,
-            };
-            return Err(StreamableHttpError::UnexpectedServerResponse(reason.into()));
+    fn refuse(
+        &self,
+        awaited: &AwaitedRequest,
+        refusal: CallFailure,
+    ) -> Result<ServerJsonRpcMessage, Failure> {
+        if !awaited.is_handshake {
+            return Ok(self.answers.refused.refuse(awaited.id.clone(), refusal));
         }
-        self.answers.refused.add(awaited.id.clone(), refusal);
-        Ok(refusal_to(&awaited.id))
+        let reason = match refusal {
+            CallFailure::Malformed(reason) => reason,
+            other => other.describe(),
+        };
+        Err(StreamableHttpError::UnexpectedServerResponse(reason.into()))
     }
 
     /// Reads the body of a failure: an error of the protocol, or else the reason why there is none.
@@ -168,7 +171,7 @@ impl Requests {
         match awaited {
             // The connection goes on: only this request has failed.
             Some(awaited) if !awaited.is_handshake => {
-                let refusal = self.refuse(&awaited, Refusal::Status(status.as_u16(), reason))?;
+                let refusal = self.refuse(&awaited, CallFailure::Status(status.as_u16(), reason))?;
                 Ok(StreamableHttpPostResponse::Json(refusal, None))
             }
             _ => Err(StreamableHttpError::UnexpectedServerResponse(reason.into())),
@@ -180,11 +183,8 @@ impl Requests {
     async fn send(&self, request: RequestBuilder, is_call: bool) -> Result<Response, Failure> {
         let mut waits = FIRST_WAIT;
         loop {
-            let same = request.try_clone();
-            let response = match same {
-                Some(same) => same.send().await.map_err(failure)?,
-                None => return request.send().await.map_err(failure),
-            };
+            let Some(same) = request.try_clone() else { return request.send().await.map_err(failure) };
+            let response = same.send().await.map_err(failure)?;
             match wait_before_retry(&response, waits, is_call) {
                 Some(wait) if waits <= LAST_WAIT => tokio::time::sleep(wait).await,
                 _ => return Ok(response),
@@ -212,14 +212,14 @@ fn wait_before_retry(response: &Response, otherwise: Duration, is_call: bool) ->
 }
 
 /// A body that the server compressed although it was not asked to.
-fn unpacked(body: &[u8]) -> Result<Vec<u8>, Refusal> {
+fn unpacked(body: &[u8]) -> Result<Vec<u8>, CallFailure> {
     let mut unpacked = Vec::new();
     let most = MAX_MESSAGE as u64 + 1;
     let reading = UnpackedReader::new(body).and_then(|reader| reader.take(most).read_to_end(&mut unpacked));
     match reading {
-        Ok(_) if unpacked.len() > MAX_MESSAGE => Err(Refusal::Size),
+        Ok(_) if unpacked.len() > MAX_MESSAGE => Err(CallFailure::TooLarge(MAX_RESULT)),
         Ok(_) => Ok(unpacked),
-        Err(error) => Err(Refusal::Unreadable(format!("it cannot be unpacked: {error}"))),
+        Err(error) => Err(CallFailure::Malformed(format!("it cannot be unpacked: {error}"))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The files in a result: decoded, and saved under names chosen here.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -92,7 +93,7 @@ pub fn save_files(
             None => continue,
             Some(Ok(bytes)) => bytes,
             Some(Err(reason)) => {
-                problems.push(format!("part {part}, {}: {reason}", shown_claim(claimed(content))));
+                problems.push(format!("part {part}, {}: {reason}", claim(content)));
                 continue;
             }
         };
@@ -104,9 +105,8 @@ pub fn save_files(
             _ => None,
         };
         if expected.is_some_and(|kind| kind != media.kind) {
-            let claim = shown_claim(claimed(content));
-            problems
-                .push(format!("part {part} is said to be {claim}, and its bytes are {}", media.mime_type));
+            let (claim, actual) = (claim(content), media.mime_type);
+            problems.push(format!("part {part} is said to be {claim}, and its bytes are {actual}"));
         }
         let (name, path) = write_new(folder, &format!("{prefix}-{part}"), media.extension, &bytes)?;
         saved.push(SavedFile {
@@ -133,18 +133,15 @@ pub fn file_of(content: &Content) -> Option<Result<Vec<u8>, String>> {
     content.data().map(decode)
 }
 
-/// The MIME type that the server gives.
-fn claimed(content: &Content) -> &str {
-    match content {
+/// The MIME type that the server gives, in words.
+fn claim(content: &Content) -> String {
+    let claimed = match content {
         Content::Image { mime_type, .. } | Content::Audio { mime_type, .. } => mime_type,
         Content::Resource(resource) => {
             resource.get("mimeType").and_then(serde_json::Value::as_str).unwrap_or_default()
         }
         _ => "",
-    }
-}
-
-fn shown_claim(claimed: &str) -> String {
+    };
     if claimed.is_empty() { "of no type".to_owned() } else { format!("`{}`", shortened(claimed, 60)) }
 }
 
@@ -159,18 +156,13 @@ pub fn decode(data: &str) -> Result<Vec<u8>, String> {
         None => data,
     };
     let is_plain = !data.bytes().any(|byte| byte.is_ascii_whitespace());
-    let compact: String;
-    let data = if is_plain {
-        data
-    } else {
-        compact = data.split_ascii_whitespace().collect();
-        &compact
-    };
+    let compact = || Cow::Owned(data.split_ascii_whitespace().collect::<String>());
+    let data = if is_plain { Cow::Borrowed(data) } else { compact() };
     if data.is_empty() {
         return Err("its data is empty".to_owned());
     }
     let engine = if data.contains(['-', '_']) { &URL_SAFE } else { &STANDARD };
-    engine.decode(data).map_err(|error| format!("its data is not base64: {error}"))
+    engine.decode(&*data).map_err(|error| format!("its data is not base64: {error}"))
 }
 
 /// The size of an image without decoding it.

@@ -73,7 +73,7 @@ pub struct ResultRecord {
 /// Why a result cannot be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The folder cannot be created or read.
+    /// The folder cannot be created.
     #[error("failed to use the folder `{}` for results: {cause}\nhint: {}", folder.display(), files::hint(cause))]
     Folder {
         /// The folder.
@@ -95,11 +95,6 @@ pub enum StoreError {
     },
 }
 
-/// Creates a folder for results or their files.
-fn make(folder: &Path) -> Result<(), StoreError> {
-    std::fs::create_dir_all(folder).map_err(|cause| StoreError::Folder { folder: folder.to_owned(), cause })
-}
-
 /// Stands for the workspace's path while a text is shortened; no real text contains it.
 const WORKSPACE: &str = "\u{f8ff}workspace\u{f8ff}";
 
@@ -107,43 +102,21 @@ impl ResultStore {
     /// The default limit for the text of a result that a model gets, in characters: some 5,000 tokens.
     pub const DEFAULT_LIMIT: usize = 20_000;
 
-    /// Opens a store that keeps results and their files in `folder`, and files that calls can name in `workspace`. Both
-    /// folders are created if needed. Numbers continue those of an earlier run; two runs at once need two folders.
+    /// Opens a store that keeps results in `folder`, and their files also in `workspace`, where calls can name them. The
+    /// folder of results is created when the first result is kept.
     ///
     /// # Errors
-    /// [`StoreError::Folder`].
+    /// [`StoreError::Folder`] if the workspace cannot be created.
     pub fn open(
-        folder: impl Into<PathBuf>,
-        workspace: impl Into<PathBuf>,
-        redactor: Redactor,
-    ) -> Result<Self, StoreError> {
-        let (folder, workspace) = (folder.into(), workspace.into());
-        make(&folder)?;
-        make(&workspace)?;
-        let last =
-            last_number(&folder).map_err(|cause| StoreError::Folder { folder: folder.clone(), cause })?;
-        Ok(Self::new(folder, workspace, redactor, (last + 1, Keeps::All)))
-    }
-
-    /// Opens a store for a new workspace without results of earlier calls. The folder of results is created when the
-    /// first result is kept.
-    ///
-    /// # Errors
-    /// [`StoreError::Folder`].
-    pub fn open_new(
         folder: impl Into<PathBuf>,
         workspace: impl Into<PathBuf>,
         redactor: Redactor,
         keeps: Keeps,
     ) -> Result<Self, StoreError> {
-        let (folder, workspace) = (folder.into(), workspace.into());
-        make(&workspace)?;
-        Ok(Self::new(folder, workspace, redactor, (1, keeps)))
-    }
-
-    fn new(folder: PathBuf, workspace: PathBuf, redactor: Redactor, (first, keeps): (u64, Keeps)) -> Self {
-        let next = AtomicU64::new(first);
-        Self { folder, workspace, redactor, limit: Self::DEFAULT_LIMIT, next, keeps }
+        let (folder, workspace, next) = (folder.into(), workspace.into(), AtomicU64::new(1));
+        std::fs::create_dir_all(&workspace)
+            .map_err(|cause| StoreError::Folder { folder: workspace.clone(), cause })?;
+        Ok(Self { folder, workspace, redactor, limit: Self::DEFAULT_LIMIT, next, keeps })
     }
 
     /// Limits the text for models to `limit` characters of a result.
@@ -191,22 +164,13 @@ impl ResultStore {
         result: &ToolResult,
         find: &mut dyn FnMut(&SavedFile) -> Option<WorkspaceFile>,
     ) -> Result<KeptResult, StoreError> {
-        self.write((number, tool), arguments, result, find).map_err(|cause| StoreError::Write {
+        let failed = |cause| StoreError::Write {
             tool: m3_support::text::shortened(&tool.to_string(), 100),
             folder: self.folder.clone(),
             cause,
-        })
-    }
-
-    fn write(
-        &self,
-        (number, tool): (u64, &ToolName),
-        arguments: &Value,
-        result: &ToolResult,
-        find: &mut dyn FnMut(&SavedFile) -> Option<WorkspaceFile>,
-    ) -> io::Result<KeptResult> {
+        };
         let redacted = |text: String| self.redactor.text(&text).into_owned();
-        let (files, problems) = self.save(number, result, find)?;
+        let (files, problems) = self.save(number, result, find).map_err(failed)?;
         let problems: Vec<String> = problems.into_iter().map(redacted).collect();
         let mut record = ResultRecord {
             schema: "m3.result/1".to_owned(),
@@ -224,11 +188,15 @@ impl ResultStore {
         let (text, is_shortened) = self.shortened(text, &self.shown(&path));
         let is_kept = self.keeps == Keeps::All || is_shortened || !is_told_by(&record, &text);
         if is_kept {
-            let json = serde_json::to_string(&record)?;
-            std::fs::create_dir_all(&self.folder)?;
-            files::write_atomically(&path, json_without_hidden(&json).as_bytes())?;
+            self.write(&path, &record).map_err(failed)?;
         }
         Ok(KeptResult { path: is_kept.then_some(path), files, text, is_shortened, problems })
+    }
+
+    fn write(&self, path: &Path, record: &ResultRecord) -> io::Result<()> {
+        let json = serde_json::to_string(record)?;
+        std::fs::create_dir_all(&self.folder)?;
+        files::write_atomically(path, json_without_hidden(&json).as_bytes())
     }
 
     /// Saves the files of a result, and gives each one name in the workspace.
@@ -287,15 +255,4 @@ fn is_told_by(record: &ResultRecord, text: &str) -> bool {
         Some([block]) => !says_more && *block == serde_json::json!({"type": "text", "text": text}),
         _ => false,
     }
-}
-
-/// The highest number at the beginning of a file name in the folder.
-fn last_number(folder: &Path) -> io::Result<u64> {
-    let mut last = 0;
-    for entry in std::fs::read_dir(folder)? {
-        let name = entry?.file_name();
-        let digits: String = name.to_string_lossy().chars().take_while(char::is_ascii_digit).collect();
-        last = last.max(digits.parse().unwrap_or(0));
-    }
-    Ok(last)
 }

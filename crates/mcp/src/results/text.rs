@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use m3_support::canonical::canonical;
-use m3_support::text::push_visible;
+use m3_support::text::{is_hidden, push_visible};
 use serde_json::{Map, Value};
 
 use super::save::SavedFile;
@@ -112,23 +112,18 @@ fn says_more(result: &ToolResult) -> bool {
         }
         value => matches!(result.content.as_slice(), [part] if is_part(value, part)),
     };
-    let is_said = |value: &Value| {
-        let items = match value {
-            Value::Array(items) if items.len() == texts.len() => items.as_slice(),
-            _ => &[],
-        };
-        let is_each_said =
-            !items.is_empty() || value.as_array().is_some_and(|all| all.is_empty() && texts.is_empty());
+    let are_texts = |items: &Vec<Value>| {
+        items.len() == texts.len() && items.iter().zip(&texts).all(|(item, text)| says(text, item))
+    };
+    let is_in_parts = |value: &Value| {
         are_parts(value)
             || says(&texts.join("\n"), value)
             || texts.iter().any(|text| says(text, value))
-            || (is_each_said && items.iter().zip(&texts).all(|(item, text)| says(text, item)))
+            || value.as_array().is_some_and(are_texts)
     };
-    let wrapped = match structured.as_object().filter(|all| all.len() == 1) {
-        Some(members) => members.get("result").or_else(|| members.get("content")),
-        None => None,
-    };
-    !is_said(structured) && !wrapped.is_some_and(is_said)
+    let single = structured.as_object().filter(|all| all.len() == 1);
+    let wrapped = single.and_then(|members| members.get("result").or_else(|| members.get("content")));
+    !is_in_parts(structured) && !wrapped.is_some_and(is_in_parts)
 }
 
 /// A value without members that are `null`, which some servers write for missing values.
@@ -180,11 +175,6 @@ pub fn readable(text: &str) -> Cow<'_, str> {
         if is_shown { push_visible(&mut out, c) } else { out.push(c) }
     }
     if is_changed { Cow::Owned(out) } else { Cow::Borrowed(text) }
-}
-
-fn is_hidden(c: char) -> bool {
-    // A fast path: most text is ASCII.
-    if (' '..='~').contains(&c) { false } else { m3_support::text::is_hidden(c) }
 }
 
 /// At most `limit` characters of a text: its start and its end, with a note that says how much was cut and where the

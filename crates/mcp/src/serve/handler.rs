@@ -29,24 +29,15 @@ const PAGE_BYTES: usize = 1 << 20;
 const MAX_NAME: usize = 100;
 
 /// One connection to a toolbox.
-pub(super) struct Handler {
-    toolbox: Arc<dyn Toolbox>,
-}
+pub(super) struct Handler(pub(super) Arc<dyn Toolbox>);
 
 impl Handler {
-    pub(super) fn new(toolbox: Arc<dyn Toolbox>) -> Self {
-        Self { toolbox }
-    }
-
     /// A page of the list of tools. The cursor is the index of its first tool.
     fn list(&self, cursor: Option<&str>) -> Result<Value, ErrorData> {
-        let tools = self.toolbox.tools();
-        let start = match cursor {
-            None => 0,
-            Some(cursor) => match cursor.parse::<usize>() {
-                Ok(start) if start < tools.len() => start,
-                _ => return Err(invalid_params("the cursor is none of this server's")),
-            },
+        let tools = self.0.tools();
+        let in_list = |cursor: &str| cursor.parse::<usize>().ok().filter(|start| *start < tools.len());
+        let Some(start) = cursor.map_or(Some(0), in_list) else {
+            return Err(invalid_params("the cursor is none of this server's"));
         };
         let (mut page, mut bytes) = (Vec::new(), 0);
         for tool in tools[start..].iter().take(PAGE_TOOLS) {
@@ -69,7 +60,7 @@ impl Handler {
     /// Answers a call. Dropping the future ends the call.
     async fn call(&self, params: Option<Value>, crashed: &CancellationToken) -> Result<Value, ErrorData> {
         let (tool, arguments) = call_of(params)?;
-        let (toolbox, name) = (Arc::clone(&self.toolbox), tool.clone());
+        let (toolbox, name) = (Arc::clone(&self.0), tool.clone());
         // Runs as a separate task, so that a panic becomes an error of this call.
         let call = AbortOnDropHandle::new(tokio::spawn(async move { toolbox.call(&name, arguments).await }));
         let answer = tokio::select! {
@@ -124,7 +115,7 @@ fn typed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let server = Implementation::new(self.toolbox.name(), env!("CARGO_PKG_VERSION"));
+        let server = Implementation::new(self.0.name(), env!("CARGO_PKG_VERSION"));
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(server)
             .with_protocol_version(ProtocolVersion::V_2025_11_25)

@@ -144,11 +144,7 @@ fn service(toolbox: Arc<dyn Toolbox>, options: &HttpOptions, stop: &Cancellation
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_MESSAGE)
         .with_cancellation_token(stop.child_token());
-    StreamableHttpService::new(
-        move || Ok(Handler::new(Arc::clone(&toolbox))),
-        Arc::new(Sessions::new()),
-        config,
-    )
+    StreamableHttpService::new(move || Ok(Handler(Arc::clone(&toolbox))), Arc::new(Sessions::new()), config)
 }
 
 async fn dispatch(State(services): State<Arc<HashMap<String, Service>>>, request: Request) -> Response {

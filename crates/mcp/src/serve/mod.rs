@@ -116,7 +116,7 @@ where
         .with_max_line_length(MAX_MESSAGE + 1);
     let transport = ToolTransport::new(lines, crashed.clone());
     let serving = async {
-        match Handler::new(toolbox).serve(transport).await {
+        match Handler(toolbox).serve(transport).await {
             Ok(running) => match running.waiting().await {
                 Ok(_) => Ok(EndReason::InputClosed),
                 Err(error) => Err(ServeError::Stopped { source: error.into() }),

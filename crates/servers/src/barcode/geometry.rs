@@ -1,6 +1,7 @@
 //! Where codes are in an image: corners, boxes, and how far the bars of a code reach.
 
 use image::{GrayImage, Luma};
+use serde::Serialize;
 
 /// A place in pixels; the center of the top left pixel is (0.5, 0.5).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,7 +22,7 @@ impl Place {
 pub(super) struct Corners(pub(super) [Place; 4]);
 
 /// The pixels around a code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct Rect {
     pub(super) x: u32,
     pub(super) y: u32,
@@ -140,7 +141,7 @@ pub(super) fn bars(image: &GrayImage, start: Place, end: Place) -> Option<Bars> 
     let along = Place { x: (end.x - start.x) / length, y: (end.y - start.y) / length };
     let across = Place { x: -along.y, y: along.x };
     let line = Line { image, start, along, length };
-    let pattern = line.dark_pixels();
+    let pattern = line.dark_beside(across, 0.0, 0.0);
     let module = narrowest(&pattern)?;
     let (before, after) = (line.reach(-1.0, module), line.reach(1.0, module));
     let (up, up_shift) = line.extent(&pattern, across, -1.0);
@@ -193,10 +194,6 @@ impl Line<'_> {
         values.into_iter().map(|value| value < middle).collect()
     }
 
-    fn dark_pixels(&self) -> Vec<bool> {
-        self.dark_beside(Place { x: 0.0, y: 0.0 }, 0.0, 0.0)
-    }
-
     /// How far the bars continue beyond an end of the line.
     fn reach(&self, sign: f32, module: f32) -> f32 {
         let end = if sign > 0.0 { self.start.toward(self.along, self.length) } else { self.start };
@@ -221,16 +218,13 @@ impl Line<'_> {
             let candidates = [shift, shift - 1.0, shift + 1.0];
             let likeness =
                 candidates.map(|shift| alike(pattern, &self.dark_beside(across, sign * next, shift)));
-            let mut best = 0;
-            for index in 1..candidates.len() {
-                if likeness[index] > likeness[best] {
-                    best = index;
-                }
-            }
-            if likeness[best] < ALIKE {
+            let best = likeness.into_iter().fold(0.0, f32::max);
+            if best < ALIKE {
                 return (rows, shift);
             }
-            (rows, shift) = (next, candidates[best]);
+            // The first of those that are equally alike.
+            let at = likeness.iter().position(|likeness| *likeness >= best).unwrap_or_default();
+            (rows, shift) = (next, candidates[at]);
         }
     }
 }

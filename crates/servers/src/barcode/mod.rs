@@ -17,9 +17,8 @@ use m3_mcp::{Answer, Answering, Tool, ToolResult, Toolbox};
 use m3_support::text::visible;
 use serde_json::{Map, Value, json};
 
-use self::geometry::Rect;
 use self::scan::{Code, scan};
-use super::tools::Tools;
+use super::tools::{Tools, read_only_tool};
 use super::work::{MOST_PIXELS, WorkLimiter};
 use super::{Workspace, WorkspaceError};
 
@@ -83,14 +82,14 @@ fn scan_barcode(workspace: &Workspace, paths: &[String]) -> ToolResult {
     let Some((path, others)) = paths.split_first() else {
         return text_result(&json!({"error": "no image is named"}), true);
     };
-    let mut answer = match read(workspace, path) {
-        Ok(codes) => json!({"message": message(&codes), "metadata": {"results": results(&codes)}}),
+    let codes = match read(workspace, path) {
+        Ok(codes) => codes,
         Err(error) => return text_result(&json!({ "error": error }), true),
     };
+    let mut answer = json!({"message": message(&codes), "metadata": {"results": results(&codes)}});
     if !others.is_empty() {
+        answer["message"] = json!(message(&codes) + " Only the first image was read.");
         answer["ignored"] = json!(others);
-        let hint = format!("{} Only the first image was read.", message_of(&answer));
-        answer["message"] = json!(hint);
     }
     text_result(&answer, false)
 }
@@ -118,9 +117,7 @@ fn read(workspace: &Workspace, path: &str) -> Result<Vec<Code>, String> {
 
 fn results(codes: &[Code]) -> Vec<Value> {
     let result = |code: &Code| {
-        let Rect { x, y, width, height } = code.rect;
-        let rect = json!({"x": x, "y": y, "width": width, "height": height});
-        let mut result = json!({"type": code.kind, "data": code.text, "rect": rect});
+        let mut result = json!({"type": code.kind, "data": code.text, "rect": code.rect});
         if let Some(isbn) = isbn(code) {
             result["isbn"] = json!(isbn);
         }
@@ -146,10 +143,6 @@ fn message(codes: &[Code]) -> String {
     }
 }
 
-fn message_of(answer: &Value) -> &str {
-    answer["message"].as_str().unwrap_or_default()
-}
-
 /// The answer as text, and as structured content with the same text, as the output schema requires.
 fn text_result(answer: &Value, is_error: bool) -> ToolResult {
     let text = answer.to_string();
@@ -158,21 +151,18 @@ fn text_result(answer: &Value, is_error: bool) -> ToolResult {
 }
 
 fn tools() -> Vec<Tool> {
-    let object = |value: Value| if let Value::Object(members) = value { members } else { Map::new() };
-    let tool = |name: &str, description: &str, list: Value| Tool {
-        name: name.to_owned(),
-        description: Some(description.to_owned()),
-        input_schema: object(json!({
+    let tool = |name: &str, description: &str, list: Value| {
+        let input = json!({
             "type": "object",
             "properties": {"image_paths": {"anyOf": [list, {"type": "string"}]}},
             "required": ["image_paths"]
-        })),
-        output_schema: Some(object(json!({
+        });
+        let output = json!({
             "type": "object",
             "properties": {"result": {"type": "string", "description": "JSON"}},
             "required": ["result"]
-        }))),
-        extra: object(json!({"annotations": {"readOnlyHint": true, "openWorldHint": false}})),
+        });
+        read_only_tool(name, description, input, Some(output))
     };
     vec![
         tool(

@@ -53,8 +53,8 @@ impl Color {
     /// [`Failure::Argument`] without exactly three numbers.
     pub(super) fn red_first(&self, place: &str) -> Result<[u8; 3], Failure> {
         let &[blue, green, red] = self.0.as_slice() else {
-            let argument = format!("{place}.color");
-            return Err(Failure::Argument { argument, problem: "is not three numbers, [blue, green, red]" });
+            let problem = "is not three numbers, [blue, green, red]";
+            return Err(Failure::argument(format!("{place}.color"), problem));
         };
         let value = |part: Pixels| byte(u32::try_from(part.whole().max(0)).unwrap_or(u32::MAX));
         Ok([red, green, blue].map(value))
@@ -79,8 +79,7 @@ impl Thickness {
     /// [`Failure::Argument`] if it is less than 1.
     pub(super) fn line(self, place: &str) -> Result<f64, Failure> {
         if self.0.0 < 1.0 {
-            let argument = format!("{place}.thickness");
-            return Err(Failure::Argument { argument, problem: "is less than 1" });
+            return Err(Failure::argument(format!("{place}.thickness"), "is less than 1"));
         }
         Ok(self.0.0.min(THICKEST))
     }
@@ -103,7 +102,7 @@ impl Thickness {
 /// [`Failure::Argument`].
 pub(super) fn few<T>(list: &str, items: &[T]) -> Result<(), Failure> {
     if items.len() > MOST_ITEMS {
-        return Err(Failure::Argument { argument: list.to_owned(), problem: "has more than 1000 items" });
+        return Err(Failure::argument(list, "has more than 1000 items"));
     }
     Ok(())
 }

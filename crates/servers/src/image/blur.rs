@@ -4,17 +4,16 @@ use image::imageops::{self, GaussianBlurParameters};
 use image::{DynamicImage, RgbaImage};
 use serde::Deserialize;
 
+use super::Edit;
 use super::arguments::{Pixels, few};
 use super::canvas::Effort;
 use super::failure::Failure;
 use super::spans::{Edges, Point, Shape};
-use super::{Edit, Images};
+use crate::Workspace;
 
 /// Arguments of `blur`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Blur {
-    input_path: String,
-    output_path: Option<String>,
     areas: Vec<Area>,
     #[serde(default)]
     invert_areas: bool,
@@ -41,15 +40,7 @@ const MOST_CORNERS: usize = 1_000;
 const MOST_EXACT: u64 = 200_000_000;
 
 impl Edit for Blur {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.input_path, self.output_path.as_deref())
-    }
-
-    fn suffix(&self) -> &'static str {
-        "_blurred"
-    }
-
-    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+    fn edit(&self, image: RgbaImage, _: &Workspace) -> Result<RgbaImage, Failure> {
         few("areas", &self.areas)?;
         let areas = self.areas.iter().enumerate();
         let areas: Vec<(Shape, Kernel)> = areas
@@ -102,12 +93,8 @@ fn all_but(areas: &[(Shape, Kernel)], image: &RgbaImage) -> Result<RgbaImage, Fa
 
 /// An area outside of the image is an error: otherwise a caller would wrongly believe that a face is blurred.
 fn outside(index: usize, image: &RgbaImage) -> Failure {
-    Failure::NoPixel {
-        what: format!("`areas[{index}]`"),
-        width: image.width(),
-        height: image.height(),
-        hint: "coordinates are pixels from the top left corner",
-    }
+    let hint = "coordinates are pixels from the top left corner";
+    Failure::no_pixel(format!("`areas[{index}]`"), image, hint)
 }
 
 /// The work of walking through a shape, compared to setting pixels: each edge of a polygon is checked in every row.
@@ -176,23 +163,22 @@ impl Bounds {
 impl Area {
     /// A polygon if there is one, else the rectangle.
     fn shape(&self, place: &str) -> Result<Shape, Failure> {
-        let refused = |argument, problem| Err(Failure::Argument { argument, problem });
         if let Some(corners) = &self.polygon {
             let argument = format!("{place}.polygon");
             if corners.is_empty() || corners.len() > MOST_CORNERS {
-                return refused(argument, "does not have 1 to 1000 corners");
+                return Err(Failure::argument(argument, "does not have 1 to 1000 corners"));
             }
             let corner = |corner: &Vec<Pixels>| match corner.as_slice() {
                 [x, y] => Some(Point { x: x.0, y: y.0 }),
                 _ => None,
             };
             let Some(corners) = corners.iter().map(corner).collect() else {
-                return refused(argument, "has a corner that is not two numbers, [x, y]");
+                return Err(Failure::argument(argument, "has a corner that is not two numbers, [x, y]"));
             };
             return Ok(Shape::Polygon(corners));
         }
         let (Some(x1), Some(y1), Some(x2), Some(y2)) = (self.x1, self.y1, self.x2, self.y2) else {
-            return refused(place.to_owned(), "has neither `x1`, `y1`, `x2` and `y2` nor `polygon`");
+            return Err(Failure::argument(place, "has neither `x1`, `y1`, `x2` and `y2` nor `polygon`"));
         };
         Ok(Shape::Rectangle(Edges::between(Point { x: x1.0, y: y1.0 }, Point { x: x2.0, y: y2.0 })))
     }
@@ -201,10 +187,7 @@ impl Area {
     fn kernel(&self, place: &str) -> Result<Kernel, Failure> {
         let strength = self.blur_strength.map_or(i64::from(USUAL_STRENGTH), Pixels::whole);
         let allowed = u16::try_from(strength).ok().filter(|strength| (1..=999).contains(strength));
-        let refused = || Failure::Argument {
-            argument: format!("{place}.blur_strength"),
-            problem: "is not between 1 and 999",
-        };
+        let refused = || Failure::argument(format!("{place}.blur_strength"), "is not between 1 and 999");
         allowed.map(|strength| Kernel { size: strength | 1 }).ok_or_else(refused)
     }
 }

@@ -11,13 +11,14 @@ const MOST_PIXELS_TOUCHED: u64 = 500_000_000;
 /// The work that a call may still do.
 #[derive(Debug)]
 pub(super) struct Effort {
-    left: u64,
+    /// In pixels that are set or read.
+    remaining: u64,
 }
 
 impl Effort {
     /// The limit at the beginning of a call.
     pub(super) const fn new() -> Self {
-        Self { left: MOST_PIXELS_TOUCHED }
+        Self { remaining: MOST_PIXELS_TOUCHED }
     }
 
     /// Subtracts the work for this many pixels.
@@ -25,7 +26,7 @@ impl Effort {
     /// # Errors
     /// [`Failure::TooMuch`].
     pub(super) fn spend(&mut self, pixels: u64) -> Result<(), Failure> {
-        self.left = self.left.checked_sub(pixels).ok_or(Failure::TooMuch)?;
+        self.remaining = self.remaining.checked_sub(pixels).ok_or(Failure::TooMuch)?;
         Ok(())
     }
 }

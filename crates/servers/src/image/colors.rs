@@ -6,13 +6,12 @@ use serde::Deserialize;
 use super::arguments::Pixels;
 use super::canvas::{byte, lay_over};
 use super::failure::Failure;
-use super::{Edit, Images};
+use super::{Edit, read};
+use crate::Workspace;
 
 /// Arguments of `change_color`.
 #[derive(Debug, Deserialize)]
 pub(super) struct ChangeColor {
-    input_path: String,
-    output_path: Option<String>,
     palette: Palette,
 }
 
@@ -33,28 +32,14 @@ const SEPIA: [[u32; 3]; 3] = [[393, 769, 189], [349, 686, 168], [272, 534, 131]]
 /// Arguments of `overlay`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Overlay {
-    #[serde(rename = "base_image_path")]
-    below: String,
     #[serde(rename = "overlay_image_path")]
     above: String,
-    output_path: Option<String>,
     x: Pixels,
     y: Pixels,
 }
 
 impl Edit for ChangeColor {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.input_path, self.output_path.as_deref())
-    }
-
-    fn suffix(&self) -> &'static str {
-        match self.palette {
-            Palette::Grayscale => "_grayscale",
-            Palette::Sepia => "_sepia",
-        }
-    }
-
-    fn edit(&self, mut image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+    fn edit(&self, mut image: RgbaImage, _: &Workspace) -> Result<RgbaImage, Failure> {
         let matrix = match self.palette {
             Palette::Grayscale => [LUMA; 3],
             Palette::Sepia => SEPIA,
@@ -71,16 +56,10 @@ impl Edit for ChangeColor {
 }
 
 impl Edit for Overlay {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.below, self.output_path.as_deref())
-    }
+    const INPUT: &'static str = "base_image_path";
 
-    fn suffix(&self) -> &'static str {
-        "_overlaid"
-    }
-
-    fn edit(&self, mut image: RgbaImage, images: &Images) -> Result<RgbaImage, Failure> {
-        let above = images.read(&self.above)?;
+    fn edit(&self, mut image: RgbaImage, workspace: &Workspace) -> Result<RgbaImage, Failure> {
+        let above = read(workspace, &self.above)?;
         let (left, top) = (self.x.whole(), self.y.whole());
         let mut is_inside = false;
         for (x, y, &pixel) in above.enumerate_pixels() {
@@ -94,15 +73,8 @@ impl Edit for Overlay {
         if is_inside {
             return Ok(image);
         }
-        Err(Failure::NoPixel {
-            what: format!(
-                "the image on top, {} x {} pixels at ({left}, {top}),",
-                above.width(),
-                above.height()
-            ),
-            width: image.width(),
-            height: image.height(),
-            hint: "x and y are where its top left corner goes",
-        })
+        let (width, height) = above.dimensions();
+        let what = format!("the image on top, {width} x {height} pixels at ({left}, {top}),");
+        Err(Failure::no_pixel(what, &image, "x and y are where its top left corner goes"))
     }
 }

@@ -1,5 +1,6 @@
 //! Why a tool of the image server failed. The text is the answer to the caller.
 
+use image::RgbaImage;
 use m3_images::ImageFileError;
 
 use crate::WorkspaceError;
@@ -85,4 +86,16 @@ pub(super) enum Failure {
     /// The program itself is broken. This is a bug.
     #[error("failed for a reason of the server's own: {0}. This is a bug.")]
     Bug(&'static str),
+}
+
+impl Failure {
+    /// An argument with an impossible value.
+    pub(super) fn argument(argument: impl Into<String>, problem: &'static str) -> Self {
+        Self::Argument { argument: argument.into(), problem }
+    }
+
+    /// A place outside of the image.
+    pub(super) fn no_pixel(what: String, image: &RgbaImage, hint: &'static str) -> Self {
+        Self::NoPixel { what, width: image.width(), height: image.height(), hint }
+    }
 }

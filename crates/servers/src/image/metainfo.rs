@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use image::{ColorType, ImageFormat};
-use m3_mcp::ToolResult;
+use m3_mcp::{Answer, ToolResult};
 use m3_support::text::visible;
 use serde_json::json;
 
@@ -13,14 +13,14 @@ use crate::Workspace;
 
 /// Reads the header of an image. Width and height are those that all other tools use, after turning as the EXIF data
 /// say.
-pub(super) fn metainfo(workspace: &Workspace, path: &str) -> Result<ToolResult, Failure> {
+pub(super) fn metainfo(workspace: &Workspace, path: &str) -> Result<Answer, Failure> {
     let file = workspace.file(path)?;
     let shown = || visible(path, false).into_owned();
     let facts = m3_images::facts(&file).map_err(|source| Failure::Read { path: shown(), source })?;
     let (width, height) = (facts.width, facts.height);
     let filename = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
     let bytes = facts.bytes as f64;
-    Ok(ToolResult::structured(&json!({
+    let result = ToolResult::structured(&json!({
         "filename": visible(&filename, false),
         "path": shown(),
         "size_bytes": facts.bytes,
@@ -34,7 +34,8 @@ pub(super) fn metainfo(workspace: &Workspace, path: &str) -> Result<ToolResult, 
         "format": name(facts.format),
         "color_mode": mode(facts.color),
         "exif_orientation": facts.orientation.to_exif(),
-    })))
+    }));
+    Ok(Answer::Result(result))
 }
 
 fn hundredths(value: f64) -> f64 {

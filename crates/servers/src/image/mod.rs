@@ -50,7 +50,7 @@ const TOOLS: &str = include_str!("tools.json");
 /// The server's toolbox.
 #[derive(Debug)]
 pub struct ImageServer {
-    images: Arc<Images>,
+    workspace: Arc<Workspace>,
     tools: Tools,
     limiter: WorkLimiter,
     /// Calls that name no output make one after the other, in the order in which they came: the number that is added
@@ -58,58 +58,28 @@ pub struct ImageServer {
     unnamed: Mutex<()>,
 }
 
-/// Why the server cannot be created.
-#[derive(Debug, thiserror::Error)]
-pub enum ImageServerError {
-    /// The folder to work in cannot be used.
-    #[error(transparent)]
-    Workspace(#[from] WorkspaceError),
-    /// The server's own list of tools cannot be read. This is a bug.
-    #[error("failed to read the image server's list of tools: {0}. This is a bug.")]
-    Tools(#[from] serde_json::Error),
-}
+/// The arguments of a tool that makes a picture from a picture.
+trait Edit: DeserializeOwned {
+    /// The argument with the path of the picture.
+    const INPUT: &'static str = "input_path";
 
-/// The workspace that images are read from.
-#[derive(Debug)]
-struct Images {
-    workspace: Workspace,
-}
-
-/// A tool that makes a picture from a picture.
-trait Edit {
-    /// The path of the image to read, and the path for the result, if the caller gave one.
-    fn paths(&self) -> (&str, Option<&str>);
-
-    /// The suffix that is added to the input's name if no output is named.
-    fn suffix(&self) -> &'static str;
-
-    /// Edits the image.
-    fn edit(&self, image: RgbaImage, images: &Images) -> Result<RgbaImage, Failure>;
-}
-
-impl Images {
-    /// Reads an image of the workspace.
-    fn read(&self, path: &str) -> Result<RgbaImage, Failure> {
-        let file = self.workspace.file(path)?;
-        let read = m3_images::read(&file, MOST_PIXELS);
-        let image =
-            read.map_err(|source| Failure::Read { path: visible(path, false).into_owned(), source })?;
-        Ok(image.into_rgba8())
-    }
+    /// Edits the picture; others can be read from the workspace.
+    fn edit(&self, image: RgbaImage, workspace: &Workspace) -> Result<RgbaImage, Failure>;
 }
 
 impl ImageServer {
     /// A server that works in a folder.
     ///
     /// # Errors
-    /// [`ImageServerError`] if the folder cannot be used.
-    pub fn new(workspace: &Path) -> Result<Self, ImageServerError> {
-        let mut tools: Vec<Tool> = serde_json::from_str(TOOLS)?;
+    /// [`WorkspaceError::Unusable`] if the folder cannot be used.
+    pub fn new(workspace: &Path) -> Result<Self, WorkspaceError> {
+        // A test makes sure that the list can be read.
+        let mut tools: Vec<Tool> = serde_json::from_str(TOOLS).unwrap_or_default();
         for tool in &mut tools {
             tool.output_schema.get_or_insert_with(output::picture_schema);
         }
         Ok(Self {
-            images: Arc::new(Images { workspace: Workspace::new(workspace)? }),
+            workspace: Arc::new(Workspace::new(workspace)?),
             tools: Tools::new(tools),
             limiter: WorkLimiter::default(),
             unnamed: Mutex::default(),
@@ -123,15 +93,13 @@ impl ImageServer {
         };
         // Looked up when the call arrives, not when its turn comes: whether it finds the output of another call of
         // the same step should not depend on which is faster.
-        let input = arguments.get("input_path").and_then(Value::as_str);
-        if let Some(Err(missing)) = input.map(|path| self.images.workspace.file(path)) {
-            return result(Err(missing.into()));
+        if let Some(Err(missing)) = arguments["input_path"].as_str().map(|path| self.workspace.file(path)) {
+            return failed(&missing.into());
         }
-        let is_named =
-            arguments.get("output_path").and_then(Value::as_str).is_some_and(|path| !path.is_empty());
+        let is_named = arguments["output_path"].as_str().is_some_and(|path| !path.is_empty());
         let _turn = if is_named || tool == "get_metainfo" { None } else { Some(self.unnamed.lock().await) };
-        let (images, tool) = (Arc::clone(&self.images), tool.to_owned());
-        self.limiter.run(move || run(&images, &tool, arguments)).await
+        let (workspace, tool) = (Arc::clone(&self.workspace), tool.to_owned());
+        self.limiter.run(move || run(&workspace, &tool, arguments)).await
     }
 }
 
@@ -149,51 +117,58 @@ impl Toolbox for ImageServer {
     }
 }
 
-/// Runs a tool on arguments that its schema allows.
-fn run(images: &Images, tool: &str, arguments: Value) -> Answer {
-    let parsed = match tool {
-        "blur" => parse::<blur::Blur>(arguments),
-        "change_color" => parse::<colors::ChangeColor>(arguments),
-        "crop" => parse::<size::Crop>(arguments),
-        "draw_arrows" => parse::<shapes::DrawArrows>(arguments),
-        "draw_circles" => parse::<shapes::DrawCircles>(arguments),
-        "draw_lines" => parse::<shapes::DrawLines>(arguments),
-        "draw_rectangles" => parse::<shapes::DrawRectangles>(arguments),
-        "draw_texts" => parse::<texts::DrawTexts>(arguments),
-        "get_metainfo" => {
-            let path = arguments.get("input_path").and_then(Value::as_str).unwrap_or_default();
-            return result(metainfo::metainfo(&images.workspace, path));
+/// Runs a tool on arguments that its schema allows. The name of an output that the caller does not name ends in the
+/// suffix of the tool.
+fn run(workspace: &Workspace, tool: &str, arguments: Value) -> Answer {
+    let answer = match tool {
+        "blur" => make::<blur::Blur>(workspace, arguments, "_blurred"),
+        "change_color" => {
+            let suffix = format!("_{}", arguments["palette"].as_str().unwrap_or_default());
+            make::<colors::ChangeColor>(workspace, arguments, &suffix)
         }
-        "overlay" => parse::<colors::Overlay>(arguments),
-        "resize" => parse::<size::Resize>(arguments),
-        "rotate" => parse::<size::Rotate>(arguments),
+        "crop" => make::<size::Crop>(workspace, arguments, "_cropped"),
+        "draw_arrows" => make::<shapes::DrawArrows>(workspace, arguments, "_with_arrows"),
+        "draw_circles" => make::<shapes::DrawCircles>(workspace, arguments, "_with_circles"),
+        "draw_lines" => make::<shapes::DrawLines>(workspace, arguments, "_with_lines"),
+        "draw_rectangles" => make::<shapes::DrawRectangles>(workspace, arguments, "_with_rectangles"),
+        "draw_texts" => make::<texts::DrawTexts>(workspace, arguments, "_with_text"),
+        "get_metainfo" => metainfo::metainfo(workspace, arguments["input_path"].as_str().unwrap_or_default()),
+        "overlay" => make::<colors::Overlay>(workspace, arguments, "_overlaid"),
+        "resize" => make::<size::Resize>(workspace, arguments, "_resized"),
+        "rotate" => make::<size::Rotate>(workspace, arguments, "_rotated"),
         _ => return Answer::UnknownTool,
     };
-    match parsed {
-        Ok(edit) => result(make(images, edit.as_ref())),
-        Err(error) => {
-            Answer::InvalidArguments(format!("invalid arguments: {}", visible(&error.to_string(), false)))
-        }
-    }
-}
-
-fn parse<T: Edit + DeserializeOwned + 'static>(arguments: Value) -> serde_json::Result<Box<dyn Edit>> {
-    serde_json::from_value::<T>(arguments).map(|edit| Box::new(edit) as Box<dyn Edit>)
+    answer.unwrap_or_else(|failure| failed(&failure))
 }
 
 /// Reads an image, edits it, writes the result and shows it.
-fn make(images: &Images, edit: &dyn Edit) -> Result<ToolResult, Failure> {
-    let (input, output) = edit.paths();
-    let target = output::Target::new(input, output, edit.suffix())?;
-    let image = edit.edit(images.read(input)?, images)?;
-    let written = target.write(&images.workspace, &image)?;
+fn make<T: Edit>(workspace: &Workspace, arguments: Value, suffix: &str) -> Result<Answer, Failure> {
+    let [input, output] =
+        [T::INPUT, "output_path"].map(|key| arguments[key].as_str().unwrap_or_default().to_owned());
+    let edit: T = match serde_json::from_value(arguments) {
+        Ok(edit) => edit,
+        Err(error) => {
+            let problem = format!("invalid arguments: {}", visible(&error.to_string(), false));
+            return Ok(Answer::InvalidArguments(problem));
+        }
+    };
+    let target = output::Target::new(&input, &output, suffix)?;
+    let image = edit.edit(read(workspace, &input)?, workspace)?;
+    let written = target.write(workspace, &image)?;
     let (width, height) = image.dimensions();
     let output = json!({"result": [written], "width": width, "height": height});
     let mut result = ToolResult::structured(&output);
     result.content.extend(output::shown(&image)?);
-    Ok(result)
+    Ok(Answer::Result(result))
 }
 
-fn result(made: Result<ToolResult, Failure>) -> Answer {
-    Answer::Result(made.unwrap_or_else(|failure| ToolResult::error(failure.to_string())))
+/// Reads an image of the workspace.
+fn read(workspace: &Workspace, path: &str) -> Result<RgbaImage, Failure> {
+    let image = m3_images::read(&workspace.file(path)?, MOST_PIXELS);
+    let failed = |source| Failure::Read { path: visible(path, false).into_owned(), source };
+    Ok(image.map_err(failed)?.into_rgba8())
+}
+
+fn failed(failure: &Failure) -> Answer {
+    Answer::Result(ToolResult::error(failure.to_string()))
 }

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{DynamicImage, ImageFormat, ImageResult, Rgba, RgbaImage, imageops};
+use image::{DynamicImage, ImageFormat, ImageResult, RgbImage, Rgba, RgbaImage, imageops};
 use m3_mcp::Content;
 use m3_support::files::{write_atomically, write_new_atomically};
 use m3_support::text::visible;
@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use super::canvas::lay_over;
 use super::failure::Failure;
 use crate::Workspace;
+use crate::tools::object;
 
 /// The longest side of a picture in an answer, in pixels: vision models scale larger ones down themselves.
 const LONGEST_SIDE_SHOWN: u32 = 1_568;
@@ -32,7 +33,7 @@ const MOST_NUMBERS: u32 = 9_999;
 
 /// The output schema of the tools that make a picture.
 pub(super) fn picture_schema() -> Map<String, Value> {
-    let schema = json!({
+    object(json!({
         "type": "object",
         "properties": {
             "result": {"type": "array", "items": {"type": "string"}, "description": "Where the result was written."},
@@ -40,8 +41,7 @@ pub(super) fn picture_schema() -> Map<String, Value> {
             "height": {"type": "integer", "description": "Its height in pixels."}
         },
         "required": ["result", "width", "height"]
-    });
-    if let Value::Object(schema) = schema { schema } else { Map::new() }
+    }))
 }
 
 /// Where a picture will be written.
@@ -54,15 +54,16 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Creates a target from the caller's path, or from the input's with `suffix`. Paths keep the caller's spelling.
-    pub(super) fn new(input: &str, output: Option<&str>, suffix: &str) -> Result<Self, Failure> {
-        if let Some(path) = output.filter(|path| !path.is_empty()) {
-            let refused = || Failure::Format { path: visible(path, false).into_owned() };
-            if Path::new(path).extension().is_none() {
-                return Ok(Self { path: format!("{path}.png"), format: ImageFormat::Png, is_named: true });
+    /// Creates a target from the caller's path, or without one from the input's with `suffix`. Paths keep the caller's
+    /// spelling.
+    pub(super) fn new(input: &str, output: &str, suffix: &str) -> Result<Self, Failure> {
+        if !output.is_empty() {
+            if Path::new(output).extension().is_none() {
+                return Ok(Self { path: format!("{output}.png"), format: ImageFormat::Png, is_named: true });
             }
-            let format = format_of(path).ok_or_else(refused)?;
-            return Ok(Self { path: path.to_owned(), format, is_named: true });
+            let refused = || Failure::Format { path: visible(output, false).into_owned() };
+            let format = format_of(output).ok_or_else(refused)?;
+            return Ok(Self { path: output.to_owned(), format, is_named: true });
         }
         let whole = Path::new(input);
         let stem = whole.file_stem().unwrap_or_default().to_string_lossy();
@@ -126,39 +127,40 @@ fn format_of(path: &str) -> Option<ImageFormat> {
 /// become white.
 fn encoded(image: &RgbaImage, format: ImageFormat) -> ImageResult<Vec<u8>> {
     let mut bytes = Cursor::new(Vec::new());
-    let is_opaque = is_opaque(image);
-    if format == ImageFormat::Jpeg {
-        let mut paper = Cow::Borrowed(image);
-        if !is_opaque {
-            for pixel in paper.to_mut().pixels_mut() {
-                let above = std::mem::replace(pixel, Rgba([u8::MAX; 4]));
-                lay_over(pixel, above);
-            }
+    match (opaque(image), format) {
+        (opaque, ImageFormat::Jpeg) => {
+            let encoder = JpegEncoder::new_with_quality(&mut bytes, QUALITY);
+            opaque.unwrap_or_else(|| on_white(image.clone())).write_with_encoder(encoder)?;
         }
-        let rgb = DynamicImage::from(paper.into_owned()).into_rgb8();
-        rgb.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY))?;
-    } else if is_opaque {
-        DynamicImage::from(image.clone()).into_rgb8().write_to(&mut bytes, format)?;
-    } else {
-        image.write_to(&mut bytes, format)?;
+        (Some(image), format) => image.write_to(&mut bytes, format)?,
+        (None, format) => image.write_to(&mut bytes, format)?,
     }
     Ok(bytes.into_inner())
+}
+
+fn on_white(mut image: RgbaImage) -> RgbImage {
+    for pixel in image.pixels_mut() {
+        let above = std::mem::replace(pixel, Rgba([u8::MAX; 4]));
+        lay_over(pixel, above);
+    }
+    DynamicImage::from(image).into_rgb8()
 }
 
 /// The picture as PNG, packed better than a file of the workspace: it is sent, shown and recorded.
 fn packed(image: &RgbaImage) -> ImageResult<Vec<u8>> {
     let mut bytes = Vec::new();
     let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive);
-    if is_opaque(image) {
-        DynamicImage::from(image.clone()).into_rgb8().write_with_encoder(encoder)?;
-    } else {
-        image.write_with_encoder(encoder)?;
+    match opaque(image) {
+        Some(image) => image.write_with_encoder(encoder)?,
+        None => image.write_with_encoder(encoder)?,
     }
     Ok(bytes)
 }
 
-fn is_opaque(image: &RgbaImage) -> bool {
-    image.pixels().all(|pixel| pixel.0[3] == u8::MAX)
+/// The picture in three channels, if it has no transparency.
+fn opaque(image: &RgbaImage) -> Option<RgbImage> {
+    let is_opaque = image.pixels().all(|pixel| pixel.0[3] == u8::MAX);
+    is_opaque.then(|| DynamicImage::from(image.clone()).into_rgb8())
 }
 
 /// The picture for the caller, scaled down if needed, followed by a text that says so.

@@ -3,11 +3,12 @@
 use image::RgbaImage;
 use serde::Deserialize;
 
+use super::Edit;
 use super::arguments::{Color, Pixels, Thickness, few};
 use super::canvas::Canvas;
 use super::failure::Failure;
 use super::spans::{Edges, Point, Shape};
-use super::{Edit, Images};
+use crate::Workspace;
 
 /// Defines a tool that draws a list of items of one kind: its arguments, and how it draws them.
 macro_rules! drawing {
@@ -15,21 +16,11 @@ macro_rules! drawing {
         #[doc = concat!("Arguments of `draw_", stringify!($list), "`.")]
         #[derive(Debug, Deserialize)]
         pub(super) struct $tool {
-            input_path: String,
-            output_path: Option<String>,
             $list: Vec<$item>,
         }
 
         impl Edit for $tool {
-            fn paths(&self) -> (&str, Option<&str>) {
-                (&self.input_path, self.output_path.as_deref())
-            }
-
-            fn suffix(&self) -> &'static str {
-                concat!("_with_", stringify!($list))
-            }
-
-            fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+            fn edit(&self, image: RgbaImage, _: &Workspace) -> Result<RgbaImage, Failure> {
                 draw(stringify!($list), &self.$list, image, $item::draw)
             }
         }
@@ -122,8 +113,8 @@ impl Circle {
     fn draw(&self, place: &str, canvas: &mut Canvas) -> Result<(), Failure> {
         let (center, radius) = (Point { x: self.center_x.0, y: self.center_y.0 }, self.radius.0);
         if radius < 0.0 {
-            let argument = format!("{place}.radius");
-            return Err(Failure::Argument { argument, problem: "is negative; it must be 0 or more" });
+            let problem = "is negative; it must be 0 or more";
+            return Err(Failure::argument(format!("{place}.radius"), problem));
         }
         let shape = match self.thickness.outline(self.filled, place)? {
             None => Shape::Disc { center, radius },
@@ -170,8 +161,7 @@ impl Arrow {
     /// `arrowedLine`.
     fn draw(&self, place: &str, canvas: &mut Canvas) -> Result<(), Failure> {
         if !(0.0..=1.0).contains(&self.tip_length) {
-            let argument = format!("{place}.tip_length");
-            return Err(Failure::Argument { argument, problem: "is not between 0 and 1" });
+            return Err(Failure::argument(format!("{place}.tip_length"), "is not between 0 and 1"));
         }
         let (from, to) = self.line.ends.points();
         self.line.stroke(from, to, place, canvas)?;

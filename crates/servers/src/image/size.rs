@@ -7,14 +7,13 @@ use serde::Deserialize;
 
 use super::arguments::Pixels;
 use super::failure::Failure;
-use super::{Edit, Images, MOST_PIXELS};
+use super::{Edit, MOST_PIXELS};
+use crate::Workspace;
 use crate::turn::Turn;
 
 /// Arguments of `crop`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Crop {
-    input_path: String,
-    output_path: Option<String>,
     x1: Pixels,
     y1: Pixels,
     x2: Pixels,
@@ -24,8 +23,6 @@ pub(super) struct Crop {
 /// Arguments of `resize`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Resize {
-    input_path: String,
-    output_path: Option<String>,
     width: Option<Pixels>,
     height: Option<Pixels>,
     scale_factor: Option<f64>,
@@ -47,21 +44,11 @@ enum Method {
 /// Arguments of `rotate`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Rotate {
-    input_path: String,
-    output_path: Option<String>,
     angle: f64,
 }
 
 impl Edit for Crop {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.input_path, self.output_path.as_deref())
-    }
-
-    fn suffix(&self) -> &'static str {
-        "_cropped"
-    }
-
-    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+    fn edit(&self, image: RgbaImage, _: &Workspace) -> Result<RgbaImage, Failure> {
         let (width, height) = image.dimensions();
         let cut = |from: Pixels, to: Pixels, side: u32| {
             let within = |edge: Pixels| u32::try_from(edge.whole().max(0)).unwrap_or(u32::MAX).min(side);
@@ -72,27 +59,16 @@ impl Edit for Crop {
             (cut(self.x1, self.x2, width), cut(self.y1, self.y2, height))
         else {
             let [x1, y1, x2, y2] = [self.x1, self.y1, self.x2, self.y2].map(Pixels::whole);
-            return Err(Failure::NoPixel {
-                what: format!("the rectangle from ({x1}, {y1}) to ({x2}, {y2})"),
-                width,
-                height,
-                hint: "x1 must be less than x2, y1 less than y2, and part of it inside of the image",
-            });
+            let what = format!("the rectangle from ({x1}, {y1}) to ({x2}, {y2})");
+            let hint = "x1 must be less than x2, y1 less than y2, and part of it inside of the image";
+            return Err(Failure::no_pixel(what, &image, hint));
         };
         Ok(imageops::crop_imm(&image, left, top, columns, rows).to_image())
     }
 }
 
 impl Edit for Resize {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.input_path, self.output_path.as_deref())
-    }
-
-    fn suffix(&self) -> &'static str {
-        "_resized"
-    }
-
-    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+    fn edit(&self, image: RgbaImage, _: &Workspace) -> Result<RgbaImage, Failure> {
         let (width, height) = self.new_size(image.dimensions())?;
         let filter = match self.interpolation.unwrap_or_default() {
             Method::Nearest => FilterType::Nearest,
@@ -125,20 +101,22 @@ impl Resize {
     /// The new size. Missing sides are computed and rounded down, as in `imagesorcery-mcp`, but to at least 1.
     fn new_size(&self, (width, height): (u32, u32)) -> Result<(u32, u32), Failure> {
         let (width, height) = (f64::from(width), f64::from(height));
-        let refused = |argument: &str, problem| Failure::Argument { argument: argument.to_owned(), problem };
         for (argument, side) in [("width", self.width), ("height", self.height)] {
             if self.scale_factor.is_none() && side.is_some_and(|side| side.0 < 1.0) {
-                return Err(refused(argument, "is less than 1"));
+                return Err(Failure::argument(argument, "is less than 1"));
             }
         }
         let size = match (self.scale_factor, self.width, self.height) {
             (Some(factor), ..) if factor > 0.0 => (width * factor, height * factor),
-            (Some(_), ..) => return Err(refused("scale_factor", "is not above 0")),
+            (Some(_), ..) => return Err(Failure::argument("scale_factor", "is not above 0")),
             (None, Some(new_width), Some(new_height)) => (new_width.0, new_height.0),
             (None, Some(new_width), None) => (new_width.0, height * new_width.0 / width),
             (None, None, Some(new_height)) => (width * new_height.0 / height, new_height.0),
             (None, None, None) => {
-                return Err(refused("width", "is missing, and so are height and scale_factor; name one"));
+                return Err(Failure::argument(
+                    "width",
+                    "is missing, and so are height and scale_factor; name one",
+                ));
             }
         };
         allowed(size)
@@ -146,15 +124,7 @@ impl Resize {
 }
 
 impl Edit for Rotate {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.input_path, self.output_path.as_deref())
-    }
-
-    fn suffix(&self) -> &'static str {
-        "_rotated"
-    }
-
-    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+    fn edit(&self, image: RgbaImage, _: &Workspace) -> Result<RgbaImage, Failure> {
         let angle = self.angle.rem_euclid(360.0);
         // Turning by quarters moves pixels unchanged.
         let quarters = [0.0, 90.0, 180.0, 270.0].iter().position(|&quarter| (angle - quarter).abs() < 1e-9);

@@ -8,16 +8,15 @@ use m3_images::font::FONT;
 use m3_support::text::visible;
 use serde::Deserialize;
 
+use super::Edit;
 use super::arguments::{Color, Pixels, Thickness, few};
 use super::canvas::{Canvas, lay_over};
 use super::failure::Failure;
-use super::{Edit, Images};
+use crate::Workspace;
 
 /// Arguments of `draw_texts`.
 #[derive(Debug, Deserialize)]
 pub(super) struct DrawTexts {
-    input_path: String,
-    output_path: Option<String>,
     texts: Vec<Text>,
 }
 
@@ -56,19 +55,10 @@ const fn one() -> f64 {
 }
 
 impl Edit for DrawTexts {
-    fn paths(&self) -> (&str, Option<&str>) {
-        (&self.input_path, self.output_path.as_deref())
-    }
-
-    fn suffix(&self) -> &'static str {
-        "_with_text"
-    }
-
-    fn edit(&self, image: RgbaImage, _: &Images) -> Result<RgbaImage, Failure> {
+    fn edit(&self, image: RgbaImage, _: &Workspace) -> Result<RgbaImage, Failure> {
         few("texts", &self.texts)?;
         if self.texts.iter().map(|text| text.content.len()).sum::<usize>() > LONGEST {
-            let problem = "have more than 100000 bytes together";
-            return Err(Failure::Argument { argument: "texts".to_owned(), problem });
+            return Err(Failure::argument("texts", "have more than 100000 bytes together"));
         }
         let font = FONT_READ.as_ref().ok_or(Failure::Bug("the font cannot be read"))?;
         let mut canvas = Canvas::new(image);
@@ -82,8 +72,8 @@ impl Edit for DrawTexts {
 impl Text {
     fn draw(&self, place: &str, font: &FontRef<'_>, canvas: &mut Canvas) -> Result<(), Failure> {
         if !(self.font_scale > 0.0 && self.font_scale <= 100.0) {
-            let argument = format!("{place}.font_scale");
-            return Err(Failure::Argument { argument, problem: "is not above 0 and at most 100" });
+            let problem = "is not above 0 and at most 100";
+            return Err(Failure::argument(format!("{place}.font_scale"), problem));
         }
         #[expect(clippy::cast_possible_truncation, reason = "a pixel more or less at a billion is not seen")]
         let (em, x, y, width) = (

@@ -10,7 +10,7 @@ use m3_mcp::{Answer, Answering, Tool, ToolResult, Toolbox};
 use serde_json::{Map, Value, json};
 
 use self::operations::{OPERATIONS, Operands};
-use super::tools::Tools;
+use super::tools::{Tools, read_only_tool};
 
 /// The `math` server. It has no state.
 #[derive(Debug)]
@@ -18,31 +18,27 @@ pub struct MathServer {
     tools: Tools,
 }
 
-impl MathServer {
-    /// Creates the server.
-    #[must_use]
-    pub fn new() -> Self {
-        let tools = OPERATIONS.iter().map(|operation| Tool {
-            name: operation.name.to_owned(),
-            description: Some(operation.description.to_owned()),
-            input_schema: schema(&operation.operands),
-            output_schema: None,
-            extra: read_only(),
-        });
+impl Default for MathServer {
+    fn default() -> Self {
+        let tools = OPERATIONS
+            .iter()
+            .map(|(name, description, operands)| read_only_tool(name, description, schema(operands), None));
         Self { tools: Tools::new(tools.collect()) }
     }
+}
 
+impl MathServer {
     fn answer(&self, tool: &str, arguments: Map<String, Value>) -> Answer {
         let arguments = match self.tools.checked(tool, arguments) {
             Ok(arguments) => arguments,
             Err(answer) => return answer,
         };
-        let Some(operation) = OPERATIONS.iter().find(|operation| operation.name == tool) else {
+        let Some((_, _, operands)) = OPERATIONS.iter().find(|(name, ..)| *name == tool) else {
             return Answer::UnknownTool;
         };
         // The schema was checked above: the arguments exist and are numbers.
         let number = |name: &str| arguments.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
-        let text = match operation.operands {
+        let text = match *operands {
             Operands::Two([first, second], of) => number::to_text(of(number(first), number(second))),
             Operands::One(of) => number::to_text(of(number("number"))),
             Operands::Many(_, of) => {
@@ -52,12 +48,6 @@ impl MathServer {
             }
         };
         Answer::Result(ToolResult::text(text))
-    }
-}
-
-impl Default for MathServer {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -75,33 +65,20 @@ impl Toolbox for MathServer {
     }
 }
 
-fn schema(operands: &Operands) -> Map<String, Value> {
+fn schema(operands: &Operands) -> Value {
     let number = json!({"type": "number"});
-    let (properties, required) = match operands {
-        Operands::Two(names, _) => {
-            let properties = names.iter().map(|&name| (name.to_owned(), number.clone())).collect();
-            (properties, names.to_vec())
-        }
-        Operands::One(_) => (Map::from_iter([("number".to_owned(), number)]), vec!["number"]),
+    let (properties, required) = match *operands {
+        Operands::Two([first, second], _) => (json!({first: number, second: number}), vec![first, second]),
+        Operands::One(_) => (json!({ "number": number }), vec!["number"]),
         Operands::Many(is_filled, _) => {
             let mut list = json!({"type": "array", "items": number});
-            if *is_filled {
+            if is_filled {
                 list["minItems"] = json!(1);
             }
-            (Map::from_iter([("numbers".to_owned(), list)]), vec!["numbers"])
+            (json!({ "numbers": list }), vec!["numbers"])
         }
     };
-    Map::from_iter([
-        ("type".to_owned(), json!("object")),
-        ("properties".to_owned(), Value::Object(properties)),
-        ("required".to_owned(), json!(required)),
-        ("additionalProperties".to_owned(), json!(false)),
-    ])
-}
-
-/// The annotations by which MCP servers declare tools that change nothing.
-fn read_only() -> Map<String, Value> {
-    Map::from_iter([("annotations".to_owned(), json!({"readOnlyHint": true, "openWorldHint": false}))])
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
 #[cfg(test)]

@@ -16,66 +16,42 @@ pub(super) enum Operands {
     Many(bool, fn(&[f64]) -> String),
 }
 
-/// A tool of the math server.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Operation {
-    pub(super) name: &'static str,
-    pub(super) description: &'static str,
-    pub(super) operands: Operands,
-}
-
 use Operands::{Many, One, Two};
 
-/// All operations. The names of tools and arguments are those of the benchmark, whose `multiply` really has
+/// All operations: the tool's name, its description, and its operands. The names of tools and arguments are those of the benchmark, whose `multiply` really has
 /// `SecondNumber`.
-pub(super) const OPERATIONS: [Operation; 22] = [
-    operation("add", "The sum of two numbers.", Two(["firstNumber", "secondNumber"], |a, b| a + b)),
-    operation(
-        "subtract",
-        "The difference: minuend minus subtrahend.",
-        Two(["minuend", "subtrahend"], |a, b| a - b),
-    ),
-    operation("multiply", "The product of two numbers.", Two(["firstNumber", "SecondNumber"], |a, b| a * b)),
-    operation(
+pub(super) const OPERATIONS: [(&str, &str, Operands); 22] = [
+    ("add", "The sum of two numbers.", Two(["firstNumber", "secondNumber"], |a, b| a + b)),
+    ("subtract", "The difference: minuend minus subtrahend.", Two(["minuend", "subtrahend"], |a, b| a - b)),
+    ("multiply", "The product of two numbers.", Two(["firstNumber", "SecondNumber"], |a, b| a * b)),
+    (
         "division",
         "The quotient: numerator divided by denominator. By zero it is Infinity, -Infinity or NaN.",
         Two(["numerator", "denominator"], |a, b| a / b),
     ),
-    operation("sum", "The sum of a list of numbers.", Many(true, |list| to_text(sum(list)))),
-    operation(
+    ("sum", "The sum of a list of numbers.", Many(true, |list| to_text(sum(list)))),
+    (
         "modulo",
         "The remainder of numerator divided by denominator; it has the sign of the numerator.",
         Two(["numerator", "denominator"], |a, b| a % b),
     ),
-    operation("mean", "The arithmetic mean of a list of numbers.", Many(true, |list| to_text(mean(list)))),
-    operation("median", "The median of a list of numbers.", Many(true, |list| to_text(median(list)))),
-    operation("mode", "The most frequent values of a list and how often they occur.", Many(false, mode)),
-    operation("min", "The smallest number of a list.", Many(false, |list| to_text(min(list)))),
-    operation("max", "The largest number of a list.", Many(false, |list| to_text(max(list)))),
-    operation("floor", "The largest integer that is not larger than the number.", One(f64::floor)),
-    operation("ceiling", "The smallest integer that is not smaller than the number.", One(f64::ceil)),
-    operation("round", "The nearest integer; halves go up, so that -2.5 becomes -2.", One(round)),
-    operation("sin", "The sine of an angle in radians.", One(libm::sin)),
-    operation("arcsin", "The arcsine in radians; NaN outside of -1 to 1.", One(libm::asin)),
-    operation("cos", "The cosine of an angle in radians.", One(libm::cos)),
-    operation("arccos", "The arccosine in radians; NaN outside of -1 to 1.", One(libm::acos)),
-    operation("tan", "The tangent of an angle in radians.", One(libm::tan)),
-    operation("arctan", "The arctangent in radians.", One(libm::atan)),
-    operation(
-        "radiansToDegrees",
-        "Degrees of an angle in radians.",
-        One(|x| x * (180.0 / std::f64::consts::PI)),
-    ),
-    operation(
-        "degreesToRadians",
-        "Radians of an angle in degrees.",
-        One(|x| x * (std::f64::consts::PI / 180.0)),
-    ),
+    ("mean", "The arithmetic mean of a list of numbers.", Many(true, |list| to_text(mean(list)))),
+    ("median", "The median of a list of numbers.", Many(true, |list| to_text(median(list)))),
+    ("mode", "The most frequent values of a list and how often they occur.", Many(false, mode)),
+    ("min", "The smallest number of a list.", Many(false, |list| to_text(min(list)))),
+    ("max", "The largest number of a list.", Many(false, |list| to_text(max(list)))),
+    ("floor", "The largest integer that is not larger than the number.", One(f64::floor)),
+    ("ceiling", "The smallest integer that is not smaller than the number.", One(f64::ceil)),
+    ("round", "The nearest integer; halves go up, so that -2.5 becomes -2.", One(round)),
+    ("sin", "The sine of an angle in radians.", One(libm::sin)),
+    ("arcsin", "The arcsine in radians; NaN outside of -1 to 1.", One(libm::asin)),
+    ("cos", "The cosine of an angle in radians.", One(libm::cos)),
+    ("arccos", "The arccosine in radians; NaN outside of -1 to 1.", One(libm::acos)),
+    ("tan", "The tangent of an angle in radians.", One(libm::tan)),
+    ("arctan", "The arctangent in radians.", One(libm::atan)),
+    ("radiansToDegrees", "Degrees of an angle in radians.", One(|x| x * (180.0 / std::f64::consts::PI))),
+    ("degreesToRadians", "Radians of an angle in degrees.", One(|x| x * (std::f64::consts::PI / 180.0))),
 ];
-
-const fn operation(name: &'static str, description: &'static str, operands: Operands) -> Operation {
-    Operation { name, description, operands }
-}
 
 /// The sum from left to right, starting with zero.
 fn sum(list: &[f64]) -> f64 {

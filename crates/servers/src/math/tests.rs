@@ -4,7 +4,7 @@ use super::*;
 
 fn call(tool: &str, arguments: Value) -> Answer {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-    MathServer::new().answer(tool, arguments)
+    MathServer::default().answer(tool, arguments)
 }
 
 fn text(tool: &str, arguments: Value) -> String {
@@ -18,7 +18,7 @@ fn text(tool: &str, arguments: Value) -> String {
 }
 
 fn two(tool: &str, first: f64, second: f64) -> String {
-    let server = MathServer::new();
+    let server = MathServer::default();
     let tool = server.tools().iter().find(|known| known.name == tool).unwrap();
     let names = tool.input_schema["required"].as_array().unwrap();
     text(&tool.name, json!({names[0].as_str().unwrap(): first, names[1].as_str().unwrap(): second}))
@@ -128,10 +128,8 @@ fn what_does_not_fit_is_refused_with_its_place() {
 }
 
 #[test]
-fn every_schema_can_be_used() {
-    let server = MathServer::new();
-    assert!(server.tools.are_sound());
-    assert_eq!(server.tools().len(), 22);
+fn there_are_as_many_tools_as_in_the_benchmark() {
+    assert_eq!(MathServer::default().tools().len(), 22);
 }
 
 /// The parts of a schema that restrict calls: names, types, items, lengths; not the descriptions.
@@ -157,7 +155,7 @@ fn tools_are_those_of_the_catalog() {
         .iter()
         .map(|tool| (tool["name"].as_str().unwrap().to_owned(), shape(&tool["inputSchema"])))
         .collect();
-    let server = MathServer::new();
+    let server = MathServer::default();
     let ours: Vec<(String, Value)> = server
         .tools()
         .iter()

@@ -1,4 +1,4 @@
-//! Simulated results, recorded or made up, each marked as such.
+//! The results of simulated servers, recorded or made up, each with a mark that says which.
 //!
 //! Under `_meta` of every result: `m3/recorded` for one that was recorded, `m3/simulated` for one that was not; and
 //! in special cases `m3/fault` (`failure`), `m3/refused` (arguments that the schema does not accept) and

@@ -1,8 +1,8 @@
 //! Decides when two calls are the same.
 //!
 //! Arguments are compared as JSON values: the order of keys means nothing, and numbers are equal when they are the
-//! same number (`5`, `5.0` and `5e0`; `0` and `-0.0`). An optional argument with its schema's default counts as not
-//! An optional argument that equals its schema's default counts as not given. Everything else counts: an explicit
+//! same number (`5`, `5.0` and `5e0`; `0` and `-0.0`). An optional argument that equals its schema's default counts as
+//! not given. Everything else counts: an explicit
 //! `null` that is not the default, the case and the spaces of text, the order of lists.
 
 use std::collections::{BTreeMap, HashSet};

@@ -14,7 +14,7 @@ pub enum SimulationError {
     /// The key `simulated` of a configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Rates or delays are invalid.
+    /// The rates or delays of faults are invalid.
     #[error("the faults asked for cannot be: {problem}")]
     Faults {
         /// The reason why the rates or delays are invalid.
@@ -40,7 +40,7 @@ pub enum SimulationError {
     UnknownName {
         /// The name.
         name: String,
-        /// A suggestion for the intended key.
+        /// A hint: the names that look most like it.
         hint: String,
     },
     /// `only` names a trajectory that calls no tool of the catalog.

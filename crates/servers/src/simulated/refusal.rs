@@ -209,7 +209,8 @@ fn zod(finding: &Finding<'_>) -> Value {
     }
 }
 
-fn json_type(value: &Value) -> &'static str {
+/// The name of a value's type in JSON Schema.
+pub(super) fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",

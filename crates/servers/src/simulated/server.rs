@@ -1,7 +1,6 @@
 //! One simulated server of a catalog: a [`Toolbox`] with nothing behind it but recordings and schemas.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::future;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -16,6 +15,7 @@ use super::faults::{Fault, Faults};
 use super::recordings::Recordings;
 use super::refusal;
 use crate::seed::Seed;
+use crate::work::internal;
 
 /// How simulated servers behave.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -30,12 +30,14 @@ pub struct Behaviour {
 
 /// A simulated server. Its only state is how often it got each call, if this matters for the answer;
 /// [`Toolbox::fresh`] gives another instance without this state.
+#[derive(Debug)]
 pub struct SimulatedServer {
     shared: Arc<SharedState>,
     seen: Mutex<HashMap<CallKey, CallCount>>,
 }
 
 /// The state that all instances of a server share.
+#[derive(Debug)]
 struct SharedState {
     name: String,
     tools: Vec<Tool>,
@@ -48,6 +50,7 @@ struct SharedState {
 
 /// Everything that the calls of a tool need; schemas are compiled at the first call, so that a large catalog starts at
 /// once.
+#[derive(Debug)]
 struct PreparedTool {
     index: usize,
     defaults: Defaults,
@@ -64,9 +67,6 @@ struct CallCount {
     /// The number of equal calls that took their turn in several recorded results.
     replays: usize,
 }
-
-/// JSON-RPC's code for an error of the server itself.
-const INTERNAL_ERROR: i32 = -32_603;
 
 /// The most distinct calls that are counted, in at most 50 MB; further calls always count as new.
 const MAX_SEEN: usize = 500_000;
@@ -201,10 +201,7 @@ impl Toolbox for SimulatedServer {
                     let (shared, tool, turn) = (Arc::clone(&self.shared), tool.to_owned(), self.turn(&call));
                     let work = move || shared.answer(&tool, &call, turn, arguments);
                     let answer = tokio::task::spawn_blocking(work).await;
-                    answer.unwrap_or_else(|_| Answer::ProtocolError {
-                        code: INTERNAL_ERROR,
-                        message: "the simulation crashed; this is a bug".to_owned(),
-                    })
+                    answer.unwrap_or_else(|_| internal("the simulation crashed; this is a bug"))
                 }
             }
         })
@@ -212,17 +209,5 @@ impl Toolbox for SimulatedServer {
 
     fn fresh(&self) -> Option<Arc<dyn Toolbox>> {
         Some(Arc::new(Self { shared: Arc::clone(&self.shared), seen: Mutex::default() }))
-    }
-}
-
-impl fmt::Debug for SimulatedServer {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shared = &self.shared;
-        formatter
-            .debug_struct("SimulatedServer")
-            .field("name", &shared.name)
-            .field("tools", &shared.tools.len())
-            .field("behaviour", &shared.behaviour)
-            .finish_non_exhaustive()
     }
 }

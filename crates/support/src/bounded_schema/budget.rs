@@ -25,17 +25,18 @@ pub(super) struct Limits {
 thread_local! {
     /// What is left of the limits of the running check, and the approximate address at which its stack begins; `None`
     /// while nothing is counted.
-    static LEFT: Cell<Option<(Limits, usize)>> = const { Cell::new(None) };
+    static REMAINING: Cell<Option<(Limits, usize)>> = const { Cell::new(None) };
 }
 
 pub(super) fn count_steps(steps: u64) {
-    let Some((left, stack)) = LEFT.get() else { return };
+    let Some((remaining, stack)) = REMAINING.get() else { return };
     if stack_pointer().abs_diff(stack) > MOST_STACK {
-        resume_unwind(Box::new(Stop::Deep));
+        resume_unwind(Box::new(TooMuchWork::Deep));
     }
-    match left.steps.checked_sub(steps) {
-        Some(steps) => LEFT.set(Some((Limits { steps, ..left }, stack))),
-        None => resume_unwind(Box::new(Stop::Steps)),
+    match remaining.steps.checked_sub(steps) {
+        Some(steps) => REMAINING.set(Some((Limits { steps, ..remaining }, stack))),
+        // How many steps were allowed is known where the check began.
+        None => resume_unwind(Box::new(TooMuchWork::Steps(0))),
     }
 }
 
@@ -51,18 +52,11 @@ pub(super) fn count_name(name: &str) {
 
 fn count_matching(text: &str, states: impl FnOnce(&Limits) -> u64) {
     count_steps(text.len() as u64 / 64);
-    let Some((left, stack)) = LEFT.get() else { return };
-    match left.pattern_work.checked_sub(states(&left).saturating_mul(text.len() as u64)) {
-        Some(pattern_work) => LEFT.set(Some((Limits { pattern_work, ..left }, stack))),
-        None => resume_unwind(Box::new(Stop::PatternWork)),
+    let Some((remaining, stack)) = REMAINING.get() else { return };
+    match remaining.pattern_work.checked_sub(states(&remaining).saturating_mul(text.len() as u64)) {
+        Some(pattern_work) => REMAINING.set(Some((Limits { pattern_work, ..remaining }, stack))),
+        None => resume_unwind(Box::new(TooMuchWork::PatternWork)),
     }
-}
-
-/// The payload that unwinds the stack of a check.
-enum Stop {
-    Steps,
-    PatternWork,
-    Deep,
 }
 
 /// The approximate address of the top of the stack.
@@ -80,14 +74,13 @@ pub(super) fn within<T>(steps: u64, run: impl FnOnce() -> T) -> Result<T, TooMuc
 impl Limits {
     /// Runs a function within these limits.
     pub(super) fn within<T>(self, run: impl FnOnce() -> T) -> Result<T, TooMuchWork> {
-        let before = LEFT.replace(Some((self, stack_pointer())));
+        let before = REMAINING.replace(Some((self, stack_pointer())));
         // Unwinding is safe: a schema that was being prepared or checked is dropped, and nobody sees it half done.
         let done = catch_unwind(AssertUnwindSafe(run));
-        LEFT.set(before);
-        done.map_err(|cause: Box<dyn Any + Send>| match cause.downcast::<Stop>().map(|stop| *stop) {
-            Ok(Stop::Steps) => TooMuchWork::Steps(self.steps),
-            Ok(Stop::PatternWork) => TooMuchWork::PatternWork,
-            Ok(Stop::Deep) => TooMuchWork::Deep,
+        REMAINING.set(before);
+        done.map_err(|cause: Box<dyn Any + Send>| match cause.downcast::<TooMuchWork>().map(|stop| *stop) {
+            Ok(TooMuchWork::Steps(_)) => TooMuchWork::Steps(self.steps),
+            Ok(other) => other,
             Err(other) => resume_unwind(other),
         })
     }

@@ -40,10 +40,11 @@ pub struct Kind {
     pub elsewhere: &'static str,
 }
 
-/// How long another process may hold a shared file: it only writes one line.
+/// How long to wait for a process that has locked a shared file: it only reads new lines and writes once.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// The longest line that is written or read, in bytes: at most 1 MiB of a model's reply is useful.
+/// The longest line that is written or read, in bytes: far more than needed, as at most 1 MiB of a model's reply is
+/// used.
 const LONGEST_LINE: u64 = 64 << 20;
 
 /// The largest file that is written or read, in bytes. A process that opens it keeps what it needs of the records in
@@ -59,7 +60,7 @@ struct Head {
     schema: String,
 }
 
-/// The path of a journal, and how much of it has been read.
+/// The path of a journal, and how much of it has been read or written.
 #[derive(Debug)]
 struct ReadState {
     path: PathBuf,
@@ -70,9 +71,15 @@ struct ReadState {
     end: u64,
     /// The number of complete lines before this end.
     lines: u64,
+    /// Whether the file may end in the middle of a line, because writing failed and the part could not be removed.
+    is_broken: bool,
 }
 
 impl ReadState {
+    fn new(path: &Path, kind: Kind, most: u64) -> Self {
+        Self { path: path.to_owned(), kind, most, end: 0, lines: 0, is_broken: false }
+    }
+
     fn io(&self, action: &'static str, cause: io::Error) -> JournalError {
         JournalError::Io { action, path: self.path.clone(), elsewhere: self.kind.elsewhere, cause }
     }
@@ -162,7 +169,7 @@ impl ReadState {
         if is_ours { Ok(()) } else { Err(self.foreign()) }
     }
 
-    /// Whether a rest without a line end can be a cut-off line of ours: other files must not be shortened.
+    /// Fails unless a rest without a line end can be a cut-off line of a journal: other files must not be shortened.
     fn check_rest(&self, rest: &[u8]) -> Result<(), JournalError> {
         match self.kind.schema {
             Some(schema) if self.lines == 0 && !head(schema).as_bytes().starts_with(rest) => {
@@ -179,7 +186,8 @@ impl ReadState {
         JournalError::Foreign { path: self.path.clone(), name, elsewhere }
     }
 
-    /// Removes everything after the lines that have been read, and starts a new file. The caller must hold the lock.
+    /// Removes everything after the lines that have been read; if there are none, writes the line with the schema. The
+    /// caller must hold the lock.
     fn repair(&mut self, mut file: &File) -> io::Result<()> {
         if file.metadata()?.len() > self.end {
             file.set_len(self.end)?;
@@ -213,23 +221,16 @@ impl ReadState {
         mut file: &File,
         (lines, count): (&[u8], usize),
         is_synced: bool,
-    ) -> Result<(), WriteFailure> {
+    ) -> Result<(), JournalError> {
         let written = file.write_all(lines).and_then(|()| if is_synced { file.sync_data() } else { Ok(()) });
         if let Err(cause) = written {
-            let is_cut = file.set_len(self.end).is_ok();
-            return Err(WriteFailure { error: self.io("write to", cause), is_cut });
+            self.is_broken = file.set_len(self.end).is_err();
+            return Err(self.io("write to", cause));
         }
         self.end += lines.len() as u64;
         self.lines += count as u64;
         Ok(())
     }
-}
-
-/// A failure to write a line.
-struct WriteFailure {
-    error: JournalError,
-    /// Whether the file was restored to its earlier end.
-    is_cut: bool,
 }
 
 fn head(schema: &str) -> String {
@@ -249,8 +250,6 @@ struct State {
     known: ReadState,
     /// The file with the lock, which the system releases when it is closed, however the process ends.
     file: File,
-    /// Whether the file may end within a line that could not be removed.
-    is_broken: bool,
 }
 
 impl Journal {
@@ -263,12 +262,12 @@ impl Journal {
         kind: Kind,
         take: impl FnMut(T),
     ) -> Result<Self, JournalError> {
-        let mut known = ReadState { path: path.to_owned(), kind, most: MOST_BYTES, end: 0, lines: 0 };
+        let mut known = ReadState::new(path, kind, MOST_BYTES);
         let file = known.open()?;
         known.lock(&file, Duration::ZERO)?;
         known.read(&file, take)?;
         known.repair(&file).map_err(|cause| known.io("write to", cause))?;
-        Ok(Self { path: path.to_owned(), state: Mutex::new(State { known, file, is_broken: false }) })
+        Ok(Self { path: path.to_owned(), state: Mutex::new(State { known, file }) })
     }
 
     /// The path of the journal.
@@ -284,16 +283,13 @@ impl Journal {
     /// be removed again, nothing more is written.
     pub fn append(&self, record: &impl Serialize) -> Result<(), JournalError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { known, file, is_broken } = &mut *state;
-        if *is_broken {
+        let State { known, file } = &mut *state;
+        if known.is_broken {
             let cause = io::Error::other("a line could not be written before");
             return Err(known.io("write to", cause));
         }
         let line = known.line(record)?;
-        known.write(file, (&line, 1), false).map_err(|unwritten| {
-            *is_broken = !unwritten.is_cut;
-            unwritten.error
-        })
+        known.write(file, (&line, 1), false)
     }
 }
 
@@ -310,7 +306,7 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
     /// # Errors
     /// [`JournalError`], with the line.
     pub fn open(path: &Path, kind: Kind) -> Result<Self, JournalError> {
-        let known = ReadState { path: path.to_owned(), kind, most: MOST_BYTES_SHARED, end: 0, lines: 0 };
+        let known = ReadState::new(path, kind, MOST_BYTES_SHARED);
         let mut journal = Self { known, records: Vec::new() };
         journal.refresh()?;
         Ok(journal)
@@ -371,7 +367,7 @@ impl<T: Serialize + DeserializeOwned> SharedJournal<T> {
         }
         self.known.repair(&file).map_err(|cause| self.known.io("write to", cause))?;
         // A part that cannot be removed now is removed by the next process that writes.
-        self.known.write(&file, (&lines, records.len()), true).map_err(|unwritten| unwritten.error)?;
+        self.known.write(&file, (&lines, records.len()), true)?;
         let count = records.len();
         self.records.extend(records);
         Ok(count)

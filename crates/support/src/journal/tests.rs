@@ -267,8 +267,8 @@ fn sizes_are_bounded_when_reading_and_when_writing() {
 fn a_full_disk_is_told_and_half_a_line_is_not_written_on() {
     let file = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let path = PathBuf::from("/dev/full");
-    let known = ReadState { path: path.clone(), kind: PLAIN, most: MOST_BYTES, end: 0, lines: 0 };
-    let journal = Journal { path, state: Mutex::new(State { known, file, is_broken: false }) };
+    let known = ReadState::new(&path, PLAIN, MOST_BYTES);
+    let journal = Journal { path, state: Mutex::new(State { known, file }) };
     let message = journal.append(&number(1)).unwrap_err().to_string();
     assert!(message.contains("No space left") && message.contains("hint: make space"), "{message}");
     let message = journal.append(&number(2)).unwrap_err().to_string();

@@ -59,12 +59,7 @@ pub(super) fn check(path: &str, headers: &HeaderMap, key: Option<&str>, body: &V
             other => checks.fail(&place, format!("has the role {other:?}")),
         }
     }
-    checks.all_answered(&mut open, "the end");
-    let last = messages.last().map(|message| &message["role"]);
-    checks.that(last.is_some_and(|role| role == "user"), "the last message", "is not the user's");
-    let has_calls = !checks.seen.results.is_empty();
-    checks.that(!has_calls || !body["tools"].is_null(), "tools", "are missing, although there are calls");
-    checks.seen.turn = messages.iter().filter(|message| message["role"] == "assistant").count() + 1;
+    checks.end(&mut open, messages, (&body["tools"], "tools are"));
 }
 
 fn user(blocks: &[Value], open: &mut Vec<OpenCall>, place: &str, checks: &mut Checks) {
@@ -135,13 +130,7 @@ fn assistant(blocks: &[Value], place: &str, checks: &mut Checks) -> Vec<OpenCall
             Some("redacted_thinking") => checks.that(block["data"].is_string(), &place, "has no data"),
             Some("tool_use") => {
                 checks.keys(block, &place, &["type", "id", "name", "input", "cache_control"]);
-                let id = checks.call_id(&block["id"], &place);
-                let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-                checks.that(
-                    id.chars().all(is_fine),
-                    &place,
-                    "has an id of other characters than are allowed",
-                );
+                let id = checks.plain_call_id(&block["id"], &place, (usize::MAX, "_-"));
                 let name = checks.tool_name(&block["name"], &place);
                 checks.that(block["input"].is_object(), &place, "has an input that is no object");
                 open.push(OpenCall { id, name });

@@ -61,15 +61,7 @@ pub(super) fn check(path: &str, headers: &HeaderMap, key: Option<&str>, body: &V
             other => checks.fail(&place, format!("has the role {other:?}")),
         }
     }
-    checks.all_answered(&mut open, "the end");
-    checks.that(previous == "user", "the last message", "is not the user's");
-    let has_calls = !checks.seen.results.is_empty();
-    checks.that(
-        !has_calls || !body["toolConfig"].is_null(),
-        "toolConfig",
-        "is missing, although there are calls",
-    );
-    checks.seen.turn = messages.iter().filter(|message| message["role"] == "assistant").count() + 1;
+    checks.end(&mut open, messages, (&body["toolConfig"], "toolConfig is"));
 }
 
 /// The only member of a block, which says what it is.
@@ -138,13 +130,7 @@ fn assistant(blocks: &[Value], place: &str, checks: &mut Checks) -> Vec<OpenCall
             "toolUse" => {
                 let call = &block["toolUse"];
                 checks.keys(call, &place, &["toolUseId", "name", "input"]);
-                let id = checks.call_id(&call["toolUseId"], &place);
-                let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
-                checks.that(
-                    id.len() <= 64 && id.chars().all(is_fine),
-                    &place,
-                    "has an id of other characters than are allowed",
-                );
+                let id = checks.plain_call_id(&call["toolUseId"], &place, (64, "_.:-"));
                 let name = checks.tool_name(&call["name"], &place);
                 checks.that(call["input"].is_object(), &place, "has an input that is no object");
                 open.push(OpenCall { id, name });

@@ -1,4 +1,4 @@
-//! Shared parts of the checks of all wires: places and problems, names, schemas, images, results of calls.
+//! Checks that the wire formats of all providers share: problems and their places, names, schemas, images, results.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -82,17 +82,10 @@ impl Checks {
 
     /// Checks a list with at least one member.
     pub(super) fn list<'a>(&mut self, value: &'a Value, place: &str) -> &'a [Value] {
-        match value.as_array() {
-            Some(list) if !list.is_empty() => list,
-            Some(_) => {
-                self.fail(place, "is empty");
-                &[]
-            }
-            None => {
-                self.fail(place, "is no list");
-                &[]
-            }
-        }
+        let list = value.as_array();
+        self.that(list.is_some(), place, "is no list");
+        self.that(list.is_none_or(|list| !list.is_empty()), place, "is empty");
+        list.map_or(&[], Vec::as_slice)
     }
 
     /// Checks an image: its media type must be right and its data must decode.
@@ -125,7 +118,7 @@ impl Checks {
         }
     }
 
-    /// Checks a name by `^[a-zA-Z0-9_-]{1,64}$`, which all three providers accept.
+    /// Checks a name by `^[a-zA-Z0-9_-]{1,64}$`, for the wires of all four providers.
     pub(super) fn tool_name(&mut self, value: &Value, place: &str) -> String {
         let name = value.as_str().unwrap_or_default();
         let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -150,6 +143,35 @@ impl Checks {
             self.that(schema.get(key).is_none(), place, &format!("has `{key}` at the root of its schema"));
         }
         self.seen.tools.push(name);
+    }
+
+    /// Checks the id of a call: it must be new, and have at most so many letters, digits and other allowed characters.
+    pub(super) fn plain_call_id(&mut self, id: &Value, place: &str, (most, others): (usize, &str)) -> String {
+        let id = self.call_id(id, place);
+        let is_fine = |c: char| c.is_ascii_alphanumeric() || others.contains(c);
+        let is_plain = id.len() <= most && id.chars().all(is_fine);
+        self.that(is_plain, place, "has an id of other characters than are allowed");
+        id
+    }
+
+    /// Checks the end of the messages: calls have results, the user comes last, and tools are offered if any was called.
+    pub(super) fn end(
+        &mut self,
+        open: &mut Vec<OpenCall>,
+        messages: &[Value],
+        (tools, place): (&Value, &str),
+    ) {
+        self.all_answered(open, "the end");
+        let is_user = messages.last().is_some_and(|message| message["role"] == "user");
+        self.that(is_user, "the last message", "is not the user's");
+        let has_calls = !self.seen.results.is_empty();
+        self.that(!has_calls || !tools.is_null(), place, "missing, although there are calls");
+        self.count_turns(messages, "assistant");
+    }
+
+    /// Keeps the number of the requested turn of the model, which has this role.
+    pub(super) fn count_turns(&mut self, messages: &[Value], role: &str) {
+        self.seen.turn = messages.iter().filter(|message| message["role"] == role).count() + 1;
     }
 
     /// Checks the id of a call, which must be new.

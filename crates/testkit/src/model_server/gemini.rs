@@ -66,7 +66,7 @@ pub(super) fn check(path: &str, headers: &HeaderMap, key: Option<&str>, body: &V
         }
     }
     checks.that(role == "user", "the last content", "is not the user's");
-    checks.seen.turn = contents.iter().filter(|content| content["role"] == "model").count() + 1;
+    checks.count_turns(contents, "model");
 }
 
 /// The single kind of content in a part.

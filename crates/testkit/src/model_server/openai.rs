@@ -87,7 +87,7 @@ pub(super) fn check(path: &str, headers: &HeaderMap, key: Option<&str>, body: &V
     }
     checks.all_answered(&mut open, "the end");
     checks.that(role != "assistant", "the last message", "is the model's own");
-    checks.seen.turn = messages.iter().filter(|message| message["role"] == "assistant").count() + 1;
+    checks.count_turns(messages, "assistant");
 }
 
 fn user(content: &Value, place: &str, checks: &mut Checks) -> String {

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use m3_support::schema_parts::{MOST_PARTS, referenced};
 use serde_json::{Map, Value};
 
+use super::super::refusal::json_type;
 use super::MAX_DEPTH;
 use crate::seed::Seed;
 
@@ -157,13 +158,8 @@ impl<'a> Flat<'a> {
     /// Whether a value has a type that fits.
     pub(super) fn has_type_of(&self, value: &Value) -> bool {
         let kind = match value {
-            Value::Null => "null",
-            Value::Bool(_) => "boolean",
             Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() == 0.0) => "integer",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
+            value => json_type(value),
         };
         self.all("type").all(|types| allows(types, kind))
     }

@@ -107,11 +107,12 @@ impl<'a> Maker<'a> {
         seed: &Seed,
     ) {
         let names: Vec<&'a Value> = flat.all("propertyNames").collect();
+        let pattern = key_pattern(flat);
         for number in 1..=least.saturating_mul(4) {
             if members.len() >= least {
                 return;
             }
-            let name = if let Some(pattern) = key_pattern(flat) {
+            let name = if let Some((pattern, _)) = pattern {
                 super::pattern::text(pattern, self.attempt, self.text, &seed.child("key").nth(number))
             } else if names.is_empty() {
                 Some(format!("item_{number}"))
@@ -121,7 +122,7 @@ impl<'a> Maker<'a> {
             };
             let Some(name) = name.filter(|name| !members.contains_key(name)) else { continue };
             let mut schemas = property_schemas(flat, &name);
-            schemas.extend(pattern_schemas(flat));
+            schemas.extend(pattern.map(|(_, schema)| schema));
             let below = Place { name: &name, depth: place.depth + 1 };
             let Some(value) = self.make(&schemas, below, &seed.child("entry").nth(number)) else { return };
             members.insert(name, value);
@@ -161,15 +162,8 @@ fn property_schemas<'a>(flat: &Flat<'a>, name: &str) -> Vec<&'a Value> {
     flat.parts.iter().filter_map(of_part).collect()
 }
 
-/// The first pattern of `patternProperties`, in sorted order.
-fn key_pattern<'a>(flat: &Flat<'a>) -> Option<&'a str> {
-    sorted_patterns(flat).into_iter().next().map(|(pattern, _)| pattern.as_str())
-}
-
-fn pattern_schemas<'a>(flat: &Flat<'a>) -> Vec<&'a Value> {
-    sorted_patterns(flat).into_iter().take(1).map(|(_, schema)| schema).collect()
-}
-
-fn sorted_patterns<'a>(flat: &Flat<'a>) -> BTreeMap<&'a String, &'a Value> {
-    flat.all("patternProperties").filter_map(Value::as_object).flatten().collect()
+/// The first pattern of `patternProperties` in sorted order, with its schema.
+fn key_pattern<'a>(flat: &Flat<'a>) -> Option<(&'a String, &'a Value)> {
+    let patterns = flat.all("patternProperties").filter_map(Value::as_object).flatten();
+    patterns.collect::<BTreeMap<_, _>>().pop_first()
 }
