@@ -207,7 +207,7 @@ pub(super) fn lineage<'t>(trajectory: &'t Trajectory, facts: PairFacts<'_>) -> (
 
 /// The place of a call as a text: `2.1` is the first call of the second step.
 pub(super) fn words_of_place(calls: &Calls, call: usize) -> String {
-    calls.places.get(call).map_or_else(String::new, |place| format!("{}.{}", place.step + 1, place.call + 1))
+    calls.places.get(call).map(ToString::to_string).unwrap_or_default()
 }
 
 /// The part of a text that a span names; empty where the span is not within the text.

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use m3_embedding::text_key;
 use m3_flow::{
     AskedNames, Lineage, Role, is_file_path, may_make_by_name, says_nothing, without_server, words_of_name,
 };
 use m3_support::name_cache::NameCache;
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
-use sha2::{Digest as _, Sha256};
 
 use super::{PictureProblem, RecordedPicture};
 
@@ -75,8 +75,7 @@ impl RecordedResult {
             None => text.value(result, 0),
         }
         let is_plain = says_nothing(&text.words);
-        let mut digest = [0; 16];
-        digest.copy_from_slice(&Sha256::digest(&text.words)[..16]);
+        let digest = text_key(&text.words);
         Some(Self { digest, is_plain, names_files: text.words.contains(A_FILE), files: text.files, pictures })
     }
 
