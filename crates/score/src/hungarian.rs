@@ -32,6 +32,22 @@ pub(crate) fn cheapest(rows: usize, columns: usize, cost: impl Fn(usize, usize) 
     solver.column_of.into_iter().flatten().collect()
 }
 
+/// The pairs of rows and columns of a cheapest assignment, in no particular order. `rows_first` says which side chooses:
+/// it must not be the longer one.
+pub(crate) fn cheapest_pairs(
+    rows: usize,
+    columns: usize,
+    rows_first: bool,
+    cost: impl Fn(usize, usize) -> i128,
+) -> Vec<(usize, usize)> {
+    if rows_first {
+        cheapest(rows, columns, cost).into_iter().enumerate().collect()
+    } else {
+        let rows = cheapest(columns, rows, |column, row| cost(row, column));
+        rows.into_iter().enumerate().map(|(column, row)| (row, column)).collect()
+    }
+}
+
 impl<C: Fn(usize, usize) -> i128> Solver<C> {
     /// A pair's cost minus both prices.
     fn rest(&self, row: usize, column: usize) -> i128 {

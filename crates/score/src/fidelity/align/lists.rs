@@ -9,7 +9,7 @@ use super::super::readers::ArgumentContext;
 use super::super::regions::in_items;
 use super::super::{ArgumentComparison, Finding, Kind, Verdict};
 use super::{Alignment, Presence, ValueLocation, boxes};
-use crate::hungarian::cheapest;
+use crate::hungarian::cheapest_pairs;
 use crate::schema::Schema;
 
 /// Units of cost in an assignment: a cost is a loss to the power of `NORM`, in nine digits.
@@ -55,13 +55,13 @@ impl Alignment<'_> {
     }
 
     fn is_set(&self, at: &ValueLocation<'_>, a: &[Json], b: &[Json]) -> bool {
-        let all = |is: fn(&Json) -> bool| a.iter().chain(b).all(is);
+        let all = |is: &dyn Fn(&Json) -> bool| a.iter().chain(b).all(is);
         if at.context.schema.is_some_and(Schema::is_set) {
             return true;
         }
         let is_number =
             |item: &Json| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_));
-        if a.iter().chain(b).all(is_number) {
+        if all(&is_number) {
             return at.context.name.is_of("sets");
         }
         if is_ordered(self.tool, &at.context.name) {
@@ -75,7 +75,7 @@ impl Alignment<'_> {
             }
             _ => false,
         };
-        all(|item| matches!(item, Json::String(_) | Json::Object(_))) || a.iter().chain(b).all(is_region)
+        all(&|item| matches!(item, Json::String(_) | Json::Object(_))) || all(&is_region)
     }
 
     fn tuple(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {
@@ -235,12 +235,7 @@ fn assigned(
     };
     let costs: Vec<Vec<i128>> =
         (0..rows).map(|row| (0..columns).map(|column| cost(row, column)).collect()).collect();
-    if rows_first {
-        cheapest(rows, columns, |row, column| costs[row][column]).into_iter().enumerate().collect()
-    } else {
-        let rows = cheapest(columns, rows, |column, row| costs[row][column]);
-        rows.into_iter().enumerate().map(|(column, row)| (row, column)).collect()
-    }
+    cheapest_pairs(rows, columns, rows_first, |row, column| costs[row][column])
 }
 
 /// The items that correspond to a list in the value of the other call. A text with commas is split at them, another

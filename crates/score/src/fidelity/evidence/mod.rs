@@ -22,6 +22,7 @@ use super::align::TOO_MUCH;
 use super::constants::{EQUIVALENT, MAX_EMBEDDED, MAX_TEXT, UNREADABLE};
 use super::language::{fold, lexicon};
 use super::name::{Name, NamedThing};
+use super::place::is_index;
 use super::text::{self, Rest};
 use super::words::Words;
 use super::{ArgumentComparison, CallPair, Kind, Verdict};
@@ -205,10 +206,6 @@ fn is_small(value: &Json, left: &mut usize) -> bool {
             Json::Object(members) => members.iter().all(|(_, item)| is_small(item, left)),
             _ => true,
         }
-}
-
-fn is_index(part: &str) -> bool {
-    !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The last key of a path, without indices in lists.

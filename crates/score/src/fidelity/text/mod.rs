@@ -159,7 +159,7 @@ fn are_foreign(a: &str, b: &str, named: NamedThing) -> bool {
     let words = || [a, b].into_iter().flat_map(|text| text.split(|c: char| !c.is_alphabetic()));
     let foreign = words().filter(|word| lexicon::is_foreign_function_word(word)).count();
     // Single letters are words of many languages.
-    let english = words().filter(|word| word.len() > 1 && lexicon::is_function_word(word)).count();
+    let english = words().filter(|word| word.len() > 1 && lexicon::FUNCTION_WORDS.contains_key(word)).count();
     // Addresses are full of foreign function words, and English texts have names like `Los Angeles`.
     if named == NamedThing::Places || foreign <= english {
         return false;
