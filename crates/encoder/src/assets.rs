@@ -166,7 +166,7 @@ fn fetch_and_place(
         what: what.join(" and "),
         from: None,
         into: options.cache_dir.clone(),
-        total: request.total(),
+        total: request.total,
     });
     let fetched = request.run(&mut |done, total| progress(InstallEvent::Fetching { done, total })).map_err(
         |cause| AssetError::NotFetched {

@@ -27,8 +27,9 @@ pub(super) struct Request {
     platform: Option<&'static str>,
     wheels: Vec<Wheel>,
     members: Vec<PinnedFile>,
+    /// The size of all wheels, in bytes.
     #[serde(skip)]
-    total: u64,
+    pub(super) total: u64,
 }
 
 /// Why a download failed.
@@ -79,11 +80,6 @@ impl Request {
         self.wheels.push(*wheel);
         self.members.extend_from_slice(files);
         self.total += wheel.size;
-    }
-
-    /// The size of all wheels, in bytes.
-    pub(super) fn total(&self) -> u64 {
-        self.total
     }
 
     /// Downloads; returns the folder with the files. `progress` gets bytes done and bytes in all.
