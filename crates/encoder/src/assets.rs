@@ -7,7 +7,9 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use m3_support::files;
 
 use super::asset_error::{AssetError, file_error, remove_folder};
 use super::digest::Digests;
@@ -254,18 +256,17 @@ fn is_complete(folder: &Path, files: &[PinnedFile]) -> bool {
 fn lock(cache_dir: &Path, progress: &mut dyn FnMut(InstallEvent)) -> Result<File, AssetError> {
     let path = cache_dir.join("setup.lock");
     let file = File::create(&path).map_err(|cause| file_error("create", &path, cause))?;
-    let start = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(std::fs::TryLockError::WouldBlock) if start.elapsed() < LOCK_WAIT => {
-                progress(InstallEvent::Waiting);
-                std::thread::sleep(Duration::from_millis(200));
-            }
-            Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(AssetError::Locked { path: cache_dir.to_owned(), waited: LOCK_WAIT });
-            }
-            Err(std::fs::TryLockError::Error(cause)) => return Err(file_error("lock", &path, cause)),
+    let is_taken = |cause: &io::Error| cause.kind() == io::ErrorKind::WouldBlock;
+    let mut locked = files::lock_within(&file, Duration::ZERO);
+    if locked.as_ref().is_err_and(is_taken) {
+        progress(InstallEvent::Waiting);
+        locked = files::lock_within(&file, LOCK_WAIT);
+    }
+    match locked {
+        Ok(()) => Ok(file),
+        Err(cause) if is_taken(&cause) => {
+            Err(AssetError::Locked { path: cache_dir.to_owned(), waited: LOCK_WAIT })
         }
+        Err(cause) => Err(file_error("lock", &path, cause)),
     }
 }

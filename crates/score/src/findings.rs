@@ -23,18 +23,10 @@ const MOST_PAIRS: usize = 1_000;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
     tools: BTreeMap<String, u64>,
-    arguments: BTreeMap<(String, String), Wrong>,
+    /// By tool and argument; their [`pairs`](WrongArgument::pairs) are not counted yet.
+    arguments: BTreeMap<(String, String), WrongArgument>,
     pairs: BTreeMap<Rank, RejectedMatch>,
     rejected: u64,
-}
-
-/// The number of pairs in which an argument is wrong, and its first occurrence.
-#[derive(Debug, Clone, PartialEq)]
-struct Wrong {
-    pairs: u64,
-    id: String,
-    reason: String,
-    values: Values,
 }
 
 /// The values of an argument as JSON text, cut after 200 characters; `None` where a call has none. Untrusted.
@@ -150,11 +142,13 @@ impl Findings {
         for (name, argument) in named {
             let key = (pair.tool.clone(), name);
             if let Some(known) = self.arguments.get_mut(&key) {
-                known.pairs += 1;
+                known.wrong += 1;
             } else if self.arguments.len() < MOST_ARGUMENTS {
                 let (id, reason) = (id.to_owned(), argument.reason.to_string());
                 let values = Values::new(argument, calls);
-                self.arguments.insert(key, Wrong { pairs: 1, id, reason, values });
+                let (tool, argument) = key.clone();
+                let wrong = WrongArgument { tool, argument, wrong: 1, pairs: 0, id, reason, values };
+                self.arguments.insert(key, wrong);
             }
         }
     }
@@ -192,11 +186,11 @@ impl Findings {
         for (tool, pairs) in tools {
             *self.tools.entry(tool).or_default() += pairs;
         }
-        for (key, wrong) in arguments {
+        for (key, argument) in arguments {
             if let Some(known) = self.arguments.get_mut(&key) {
-                known.pairs += wrong.pairs;
+                known.wrong += argument.wrong;
             } else if self.arguments.len() < MOST_ARGUMENTS {
-                self.arguments.insert(key, wrong);
+                self.arguments.insert(key, argument);
             }
         }
         self.rejected += rejected;
@@ -211,16 +205,10 @@ impl Findings {
     /// The arguments that are wrong, those that are wrong most often first.
     #[must_use]
     pub fn wrong_arguments(&self) -> Vec<WrongArgument> {
-        let arguments = self.arguments.iter().map(|((tool, argument), wrong)| WrongArgument {
-            tool: tool.clone(),
-            argument: argument.clone(),
-            wrong: wrong.pairs,
-            pairs: self.tools.get(tool).copied().unwrap_or_default(),
-            id: wrong.id.clone(),
-            reason: wrong.reason.clone(),
-            values: wrong.values.clone(),
-        });
-        let mut arguments: Vec<WrongArgument> = arguments.collect();
+        let pairs = |tool: &str| self.tools.get(tool).copied().unwrap_or_default();
+        let counted =
+            |argument: &WrongArgument| WrongArgument { pairs: pairs(&argument.tool), ..argument.clone() };
+        let mut arguments: Vec<WrongArgument> = self.arguments.values().map(counted).collect();
         // The sort is stable: arguments that are wrong equally often stay in the order of tool and argument.
         arguments.sort_by_key(|argument| Reverse(argument.wrong));
         arguments

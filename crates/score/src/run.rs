@@ -174,7 +174,6 @@ impl<'a> Run<'a> {
             sums.passed = u64::from(prepared.verdict == Some(Ok(())));
             self.summary.aggregate += sums;
             self.summary.findings.add(&prepared, &matching.matches, &compared);
-            let role = |tool: &str| self.options.role(tool);
             self.summary.by_tool.add(prepared.failure, &matching, &compared, &role);
             let PreparedPair { id, task_type, failure, verdict, answer: prepared_answer, .. } = prepared;
             if let Some(task_type) = &task_type {

@@ -6,7 +6,7 @@ use super::dates::{Date, Time, date, time};
 use super::numbers::{Number, unit};
 use super::tokens::{Break, Kind, Token};
 use super::words::{is_in, place, scale, stem};
-use crate::wordnet::{Sense, is_name as is_name_first, meanings};
+use crate::wordnet;
 
 /// The most words of a quotation that is a value; a longer one is prose.
 const LONGEST_QUOTATION: usize = 8;
@@ -274,8 +274,8 @@ fn is_name(token: &Token) -> bool {
     let is_usual = || {
         let is_function =
             ["stop", "yes", "no", "not", "ordinals"].iter().any(|list| is_in(list, &token.text));
-        let is_word = |senses: &[Sense]| !senses.is_empty() && !is_name_first(senses);
-        is_function || is_word(&meanings(&token.text, |word| word))
+        let is_word = |senses: &[wordnet::Sense]| !senses.is_empty() && !wordnet::is_name(senses);
+        is_function || is_word(&wordnet::meanings(&token.text, |word| word))
     };
     has_more || is_in("days", &token.text) || !is_usual()
 }

@@ -196,11 +196,9 @@ fn raise(fidelity: &mut CallFidelity, reason: &'static str) {
 fn accept(argument: &mut ArgumentComparison, reason: &'static str) {
     argument.score = SAME_OTHERWISE;
     argument.reason = Cow::Borrowed(reason);
-    argument.verdict = match argument.verdict {
-        Verdict::Missing => Verdict::Missing,
-        Verdict::Extra => Verdict::Extra,
-        _ => Verdict::Equivalent,
-    };
+    if !matches!(argument.verdict, Verdict::Missing | Verdict::Extra) {
+        argument.verdict = Verdict::Equivalent;
+    }
 }
 
 /// Rejects a call for its worst argument.

@@ -93,8 +93,8 @@ pub(super) const SIGNS: [(&str, Sign); 47] = [
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
     numbers: Vec<f64>,
-    /// Whether a text was too long to be read to its end.
-    is_cut: bool,
+    /// Whether a text was too long to be read to its end, so that nothing says that it is the same.
+    pub(super) is_cut: bool,
 }
 
 /// The value of a number that does not apply.
@@ -145,11 +145,6 @@ impl Evidence {
     /// Whether the question is known.
     pub(super) fn has_question(&self) -> bool {
         self.is("has_question")
-    }
-
-    /// Whether a text was too long to be read to its end, so that nothing says that it is the same.
-    pub(super) fn is_cut(&self) -> bool {
-        self.is_cut
     }
 
     /// The score by the rules alone, in [0, 1].

@@ -14,6 +14,7 @@ mod thesaurus;
 mod token;
 
 use side::Side;
+pub(super) use token::key;
 
 use super::constants::{MAX_TEXT, NOTHING, SAME_OTHERWISE, TOO_LONG};
 use super::language::{fold, lexicon};
@@ -121,11 +122,6 @@ pub(super) fn rests(words: &Words, a: &str, b: &str, named: NamedThing) -> [Rest
 pub(super) fn keys(text: &str) -> Vec<(String, f64)> {
     let (tokens, _) = token::tokens(cut(text), Manner { named: NamedThing::Other, is_foreign: false });
     tokens.into_iter().map(|token| (token.key, token.weight)).collect()
-}
-
-/// The key of a word, as in [`keys`].
-pub(super) fn key(word: &str) -> String {
-    token::key(word)
 }
 
 /// The rarity of a word, in (0, 1]: 1 for names and words that the thesaurus does not know, and less the more senses it

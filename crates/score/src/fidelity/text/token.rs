@@ -234,7 +234,7 @@ fn is_initials(characters: &[char], at: usize) -> bool {
 
 /// The key that the singular, the plural and all spellings of a word share: a rough English stem, which need not be a
 /// word.
-pub(super) fn key(word: &str) -> String {
+pub(in crate::fidelity) fn key(word: &str) -> String {
     let word = lexicon::irregular(word);
     if !word.is_ascii() || word.len() < 2 {
         return word.to_owned();
