@@ -67,8 +67,7 @@ pub use options::{AssetOptions, InstalledFiles};
 #[cfg(feature = "fastembed")]
 pub use registry::model_names;
 pub use runtime::{NO_REPORTS, left_behind};
-pub use session::OnnxEncoder;
-pub use session::finish;
+pub use session::{OnnxEncoder, finish};
 
 /// Why the encoder cannot be used.
 #[derive(Debug, thiserror::Error)]

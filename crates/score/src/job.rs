@@ -6,13 +6,12 @@ use std::collections::{HashMap, HashSet};
 use m3_flow::CallRole;
 use m3_trajectory::json::{Json, Keys};
 
-use super::JobEvidence;
 use super::answer::AnswerAgreement;
 use super::calls::Calls;
 use super::fidelity::constants::{SAME_OTHERWISE, THRESHOLD};
 use super::matching::Match;
 use super::results::PairResults;
-use super::{CallPlace, ComparedPair, ExactSum};
+use super::{CallPlace, ComparedPair, ExactSum, JobEvidence};
 
 /// The weight of an extra call that may or may not change something, as a share of one that does.
 const UNKNOWN: f64 = 0.5;

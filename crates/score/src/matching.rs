@@ -1,7 +1,6 @@
 //! The alignment of one predicted trajectory with its reference: which calls are matched, and why the others are not.
 
-use m3_embedding::cosine;
-use m3_embedding::{Embedder, InputKey};
+use m3_embedding::{Embedder, InputKey, cosine};
 
 use super::assign::{Side, assign, check_size};
 use super::bucket::{Bucket, buckets};

@@ -135,7 +135,6 @@ fn in_block(mut at: usize, end: usize, wanted: &[u8]) -> Vec<Sense> {
 
 /// The senses of a word, or of several words of which the last may be inflected; `irregular` returns the base of an
 /// irregular form, and any other word as it is.
-#[must_use]
 pub(crate) fn meanings(words: &str, irregular: impl Fn(&str) -> &str) -> Vec<Sense> {
     let mut all = senses(words);
     let (before, last) = words.rsplit_once(' ').map_or(("", words), |(before, last)| (before, last));
@@ -189,7 +188,6 @@ fn bases(word: &str, irregular: &str) -> Vec<String> {
 }
 
 /// Whether a sense is that of a verb. Synsets of verbs come last, but for the names that `WordNet` does not have.
-#[must_use]
 pub(crate) fn is_verb(sense: Sense) -> bool {
     (number::<4>(16)..number::<4>(20)).contains(&sense.synset)
 }
@@ -202,14 +200,12 @@ fn hypernym(synset: u32) -> Option<u32> {
 }
 
 /// Whether a synset is one thing, such as a person or a town, and not a kind of things.
-#[must_use]
 pub(crate) fn is_instance(synset: u32) -> bool {
     let at = parts()[1].start + 3 * usize::try_from(synset).unwrap_or(0);
     number::<3>(at) > SYNSETS
 }
 
 /// Whether words are a name first of all, not a word of a language.
-#[must_use]
 pub(crate) fn is_name(senses: &[Sense]) -> bool {
     senses.first().is_some_and(|sense| is_instance(sense.synset) || sense.synset >= number::<4>(20))
 }
@@ -254,7 +250,6 @@ fn links(a: &[Sense], b: &[Sense]) -> [bool; 3] {
 }
 
 /// The relation between the senses of two words: the one that says most.
-#[must_use]
 pub(crate) fn relation(a: &[Sense], b: &[Sense]) -> Relation {
     let pairs = || a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
     let shared = pairs().filter(|(x, y)| x.synset == y.synset).map(|(x, y)| x.share.min(y.share)).max();
@@ -292,7 +287,6 @@ fn is_above(kind: u32, synset: u32) -> bool {
 }
 
 /// Whether the second words imply the first ones: `tuna` implies `fish`, and `Chicago` implies `Illinois`.
-#[must_use]
 pub(crate) fn is_implied(words: &[Sense], by: &[Sense]) -> bool {
     let to = |synset: u32, wanted: u32| {
         relations(synset).filter(move |&(_, kind)| kind == wanted).map(|(synset, _)| synset)

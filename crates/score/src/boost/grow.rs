@@ -154,7 +154,6 @@ struct BestSplit {
 
 /// Grows trees that are added to `base`, the sums that rows have already. `signs` are the signs of the numbers; `seed`
 /// chooses the rows and numbers that each tree sees.
-#[must_use]
 pub(crate) fn boost(rows: &[Row<'_>], base: &[f64], signs: &[Sign], growth: Growth, seed: u64) -> Vec<Tree> {
     let binned = BinnedRows::new(rows, signs.len());
     let mut sums = base.to_vec();

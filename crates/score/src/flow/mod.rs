@@ -22,10 +22,11 @@ use m3_flow::{AskedNames, CallView, GivenFiles, Lineage, Mention, Role};
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-pub(super) use rewrite::{RewriteContext, RewrittenPair, replaced};
+pub(super) use rewrite::{RewriteContext, RewrittenPair, at_mut, replaced};
 pub use shown::{SideFlow, flow_of};
 use side::Side;
 use values::Values;
+pub(super) use values::given_names_of;
 
 use super::calls::Calls;
 
@@ -137,12 +138,6 @@ impl PairFlow {
         }
         paired
     }
-}
-
-/// The names that a trajectory gives to things other than files, if other calls use them, each with its index; `asked`
-/// are the names that the task asks for.
-pub(super) fn given_names(trajectory: &Trajectory, asked: &AskedNames) -> HashMap<String, usize> {
-    values::given_names_of(trajectory, asked)
 }
 
 /// The names that a task asks for.

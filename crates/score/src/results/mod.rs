@@ -170,11 +170,6 @@ impl PairResults {
         self.references.result(reference).is_some() && self.has_prediction_failed(predicted)
     }
 
-    /// Whether the prediction has any call.
-    pub(crate) fn has_predicted_calls(&self) -> bool {
-        !self.predictions.calls.is_empty()
-    }
-
     /// How much memory the results take, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let calls = self.references.calls.iter().chain(&self.predictions.calls);

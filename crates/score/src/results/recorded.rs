@@ -145,7 +145,7 @@ impl<'t> TrajectoryNames<'t> {
             versions.sort_unstable();
         }
         let image = image.map(file_name).filter(|name| !name.is_empty());
-        let given = crate::flow::given_names(trajectory, asked);
+        let given = crate::flow::given_names_of(trajectory, asked);
         Self { id: &trajectory.id, lineage, chosen, image, given }
     }
 
@@ -179,10 +179,6 @@ impl<'t> Text<'t> {
         Self { words, index, names, files, names_are_the_tools, known_keys }
     }
 
-    fn differs_between_runs(&mut self, key: &str) -> bool {
-        self.known_keys.of_name(key, differs_between_runs)
-    }
-
     fn has_room(&self) -> bool {
         self.words.len() < MOST_TEXT
     }
@@ -203,8 +199,9 @@ impl<'t> Text<'t> {
             Json::String(text) => self.text(text, depth),
             Json::Array(items) => self.items(items, depth),
             Json::Object(members) => {
-                let mut members: Vec<&(String, Json)> =
-                    members.iter().filter(|(key, _)| !self.differs_between_runs(key)).collect();
+                let mut is_stable =
+                    |member: &&(String, Json)| !self.known_keys.of_name(&member.0, differs_between_runs);
+                let mut members: Vec<&(String, Json)> = members.iter().filter(&mut is_stable).collect();
                 members.sort_by(|a, b| a.0.cmp(&b.0));
                 self.words.push('{');
                 for (key, value) in members {

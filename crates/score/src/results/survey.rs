@@ -100,7 +100,8 @@ impl Survey {
         prediction: &Trajectory,
         pictures: Option<&dyn ComparePictures>,
     ) {
-        let results = PairResults::new(reference, prediction).filter(|results| results.has_predicted_calls());
+        let results =
+            PairResults::new(reference, prediction).filter(|results| !results.predictions.calls.is_empty());
         let Some(results) = results else { return };
         let mut answers: HashMap<(String, [u8; 16]), Vec<[u8; 16]>> = HashMap::new();
         let sides = [
