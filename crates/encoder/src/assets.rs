@@ -52,10 +52,7 @@ impl Assets {
         options: &AssetOptions,
         progress: &mut dyn FnMut(InstallEvent),
     ) -> Result<Self, AssetError> {
-        match Self::find(options)? {
-            Ok(assets) => Ok(assets),
-            Err(_) => Self::install(options, false, progress),
-        }
+        Self::find(options)?.or_else(|_| Self::install(options, false, progress))
     }
 
     /// Finds the files without fetching; the inner error names what is missing.

@@ -158,13 +158,11 @@ fn pooling(folder: &Path) -> Result<Pooling, OnnxError> {
     match modes.as_slice() {
         [] | ["mean" | "mean_tokens"] => Ok(Pooling::Mean),
         ["cls" | "cls_token"] => Ok(Pooling::Cls),
-        other => Err(OnnxError::File {
-            path: folder.join(name),
-            message: format!(
-                "pooling `{}` is not supported; only `mean` and `cls` are",
-                other.join(" with ")
-            ),
-        }),
+        other => {
+            let modes = other.join(" with ");
+            let message = format!("pooling `{modes}` is not supported; only `mean` and `cls` are");
+            Err(OnnxError::File { path: folder.join(name), message })
+        }
     }
 }
 
@@ -179,13 +177,11 @@ fn check_modules(folder: &Path, graph: &Graph) -> Result<(), OnnxError> {
         let name = module.get("type").and_then(Value::as_str).unwrap_or_default();
         let name = name.rsplit('.').next().unwrap_or_default();
         if !["Transformer", "Pooling", "Normalize"].contains(&name) {
-            return Err(OnnxError::File {
-                path: folder.join("modules.json"),
-                message: format!(
-                    "its module `{name}` is not supported; export the whole encoder to ONNX, with an output \
-                     `sentence_embedding`"
-                ),
-            });
+            let message = format!(
+                "its module `{name}` is not supported; export the whole encoder to ONNX, with an output \
+                 `sentence_embedding`"
+            );
+            return Err(OnnxError::File { path: folder.join("modules.json"), message });
         }
     }
     Ok(())

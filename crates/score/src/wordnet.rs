@@ -256,29 +256,21 @@ pub(crate) fn relation(a: &[Sense], b: &[Sense]) -> Relation {
     let is_usual = |sense: &Sense| sense.share > 0;
     let usual = || pairs().filter(|(x, y)| is_usual(x) && is_usual(y));
     let [is_opposite, is_derived, is_similar] = links(a, b);
-    if is_opposite {
-        return Relation::Opposite;
+    let are_siblings =
+        |(x, y): (&Sense, &Sense)| hypernym(x.synset).is_some() && hypernym(x.synset) == hypernym(y.synset);
+    let is_broader = |(x, y): (&Sense, &Sense)| is_above(x.synset, y.synset) || is_above(y.synset, x.synset);
+    let near = |sense: &Sense| hypernyms(sense.synset).take(COUSIN_STEPS);
+    let are_cousins = |(x, y)| near(x).any(|kind| near(y).any(|other| kind == other));
+    match shared {
+        _ if is_opposite => Relation::Opposite,
+        Some(share) => Relation::Same(share),
+        None if is_derived => Relation::Derived,
+        None if is_similar => Relation::Similar,
+        None if usual().any(are_siblings) => Relation::Siblings,
+        None if usual().any(is_broader) => Relation::Broader,
+        None if usual().any(are_cousins) => Relation::Cousins,
+        None => Relation::Unrelated,
     }
-    if let Some(share) = shared {
-        return Relation::Same(share);
-    }
-    if is_derived {
-        return Relation::Derived;
-    }
-    if is_similar {
-        return Relation::Similar;
-    }
-    if usual().any(|(x, y)| hypernym(x.synset).is_some() && hypernym(x.synset) == hypernym(y.synset)) {
-        return Relation::Siblings;
-    }
-    if usual().any(|(x, y)| is_above(x.synset, y.synset) || is_above(y.synset, x.synset)) {
-        return Relation::Broader;
-    }
-    let near = |synset: u32| hypernyms(synset).take(COUSIN_STEPS);
-    if usual().any(|(x, y)| near(x.synset).any(|kind| near(y.synset).any(|other| kind == other))) {
-        return Relation::Cousins;
-    }
-    Relation::Unrelated
 }
 
 /// Whether the first synset is among the hypernyms of the second.

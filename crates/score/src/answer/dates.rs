@@ -83,11 +83,8 @@ fn in_digits(text: &str) -> Option<Date> {
         _ => return None,
     };
     let (month, day) = (u8::try_from(month).ok()?, u8::try_from(day).ok()?);
-    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(Date {
-        year: Some(year),
-        month,
-        day: Some(day),
-    })
+    let date = Date { year: Some(year), month, day: Some(day) };
+    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(date)
 }
 
 /// The time of day that begins at the first token, and how many tokens it has.

@@ -267,16 +267,9 @@ impl Reader {
         if text.is_empty() {
             return;
         }
-        let (gap, is_item) = (self.gap, self.is_item);
-        let token = Token {
-            shown: shown.to_owned(),
-            text,
-            kind,
-            gap,
-            is_item,
-            is_label: false,
-            quotation: self.quotation,
-        };
+        let Self { gap, is_item, quotation, .. } = *self;
+        let shown = shown.to_owned();
+        let token = Token { shown, text, kind, gap, is_item, is_label: false, quotation };
         self.tokens.push(token);
         (self.gap, self.is_item) = (Break::None, false);
     }

@@ -238,13 +238,8 @@ fn grow(choice: &Choice<'_>, sample: Vec<usize>, growth: Growth) -> Tree {
         };
         let sums = [split.left, leaf.sums.without(split.left)];
         for (side, rows) in [left, right].into_iter().enumerate() {
-            let mut leaf = Leaf {
-                rows,
-                sums: sums[side],
-                bounds: bounds[side],
-                parent: Some((node, side)),
-                split: None,
-            };
+            let (sums, bounds, parent) = (sums[side], bounds[side], Some((node, side)));
+            let mut leaf = Leaf { rows, sums, bounds, parent, split: None };
             leaf.split = best(choice, &leaf, growth.least_rows);
             leaves.push(leaf);
         }

@@ -75,9 +75,7 @@ impl Tree {
         let leaf = usize::try_from(-1 - at).unwrap_or_default();
         self.leaves.get(leaf).copied().unwrap_or_default()
     }
-}
 
-impl Tree {
     /// The length of a row that has all numbers that the tree uses.
     pub(crate) fn numbers(&self) -> usize {
         self.nodes.iter().map(|node| node.number.saturating_add(1)).max().unwrap_or_default()

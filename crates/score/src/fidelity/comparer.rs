@@ -303,13 +303,13 @@ impl<'a> Fidelity<'a> {
         words.begin();
         let none = Json::Object(Vec::new());
         let (a, b) = (pair.a.unwrap_or(&none), pair.b.unwrap_or(&none));
-        let mut arguments = Alignment::compare(self.schema(pair).map(Schema::new), words, pair.tool, a, b);
+        let schema = self.schema(pair).map(Schema::new);
+        let mut arguments = Alignment::compare(schema, words, pair.tool, a, b);
         // Only equal arguments score 1, whatever the rules made of their values.
         if arguments.iter().all(|argument| argument.score >= 1.0) && !is_same(a, b) {
             let finding = Finding::new(Kind::Object, SAME_OTHERWISE, "the same in another writing");
             arguments.push(finding.at(""));
         }
-        let schema = self.schema(pair).map(Schema::new);
         // Most calls are equal, and need no question.
         let is_equal = arguments.iter().all(|argument| argument.verdict == Verdict::Equal);
         let question = pair.question.filter(|_| !is_equal).map(Question::new);

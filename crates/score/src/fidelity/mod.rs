@@ -253,13 +253,8 @@ pub struct CallFidelity {
 /// The fidelity of calls without arguments.
 impl Default for CallFidelity {
     fn default() -> Self {
-        Self {
-            score: 1.0,
-            arguments: Vec::new(),
-            evidence: Vec::new(),
-            settled: 1.0,
-            regions: Regions::default(),
-        }
+        let (arguments, evidence, regions) = (Vec::new(), Vec::new(), Regions::default());
+        Self { score: 1.0, arguments, evidence, settled: 1.0, regions }
     }
 }
 

@@ -71,9 +71,7 @@ impl PairFlow {
         let asked = asked_names([reference, prediction]);
         Some(Box::new(Self { references, predictions, values, asked }))
     }
-}
 
-impl PairFlow {
     /// Whether a reference call or a predicted call names files, or uses values, that calls make or the task gives.
     pub(super) fn names_files(&self, calls: [Option<usize>; 2]) -> bool {
         self.mentions(calls).next().is_some() || calls[1].is_some_and(|call| self.values.are_used_by(call))

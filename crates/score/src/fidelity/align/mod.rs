@@ -76,14 +76,14 @@ impl<'a> Alignment<'a> {
     /// Compares two values.
     pub(super) fn value(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) {
         if is_same(a, b) {
-            if at.depth == 1 || (at.depth == 0 && !matches!(a, Json::Object(_))) {
-                self.push(&at.path, Finding::equal(readers::kind_of(a)));
-            } else if at.depth == 0
-                && let Json::Object(members) = a
-            {
-                for (key, value) in members {
-                    self.push(&pointer_to("", key), Finding::equal(readers::kind_of(value)));
+            match (at.depth, a) {
+                (0, Json::Object(members)) => {
+                    for (key, value) in members {
+                        self.push(&pointer_to("", key), Finding::equal(readers::kind_of(value)));
+                    }
                 }
+                (0 | 1, _) => self.push(&at.path, Finding::equal(readers::kind_of(a))),
+                _ => {}
             }
             return;
         }
@@ -91,24 +91,22 @@ impl<'a> Alignment<'a> {
         if at.depth > MAX_DEPTH || self.values > MAX_VALUES {
             return self.push(&at.path, Finding::new(readers::kind_of_both(a, b), NOTHING, TOO_MUCH));
         }
-        let none = Json::Object(Vec::new());
         match (a, b) {
             (Json::Object(a), Json::Object(b)) => self.object(at, a, b),
             (Json::Array(a), Json::Array(b)) => self.list(at, a, b),
             // A call without arguments may have `null` or an empty object.
-            (Json::Null, Json::Object(_)) if at.depth == 0 => self.nothing_or(at, &none, b),
-            (Json::Object(_), Json::Null) if at.depth == 0 => self.nothing_or(at, a, &none),
+            (Json::Null, Json::Object(b)) if at.depth == 0 => self.nothing_or(at, &[], b),
+            (Json::Object(a), Json::Null) if at.depth == 0 => self.nothing_or(at, a, &[]),
             (Json::Null, value) => self.absent(at, value, Presence::of_null(at), Verdict::Extra),
             (value, Json::Null) => self.absent(at, value, Presence::of_null(at), Verdict::Missing),
             _ => self.unlike(at, a, b),
         }
     }
 
-    fn nothing_or(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) {
+    /// Compares the arguments of two calls of which one has none.
+    fn nothing_or(&mut self, at: &ValueLocation<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
         let before = self.found.len();
-        if let (Json::Object(a), Json::Object(b)) = (a, b) {
-            self.object(at, a, b);
-        }
+        self.object(at, a, b);
         if self.found.len() == before {
             self.push(&at.path, Finding::new(Kind::Null, NULL_OR_ABSENT, "no arguments in two writings"));
         }

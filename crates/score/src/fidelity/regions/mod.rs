@@ -84,9 +84,7 @@ impl Regions {
         let overlaps = SumAndCount { sum: overlaps.iter().sum(), count: overlaps.len() as u64 };
         Self { each, overlaps }
     }
-}
 
-impl Regions {
     /// Limits the scores of the sides of a box or a circle by the overlap of the whole region: sides that are each a
     /// little off bound another part of the picture. Points and lines have no area; their numbers already tell how far
     /// apart they are. Then drops the regions beyond [`MOST_NAMED`].

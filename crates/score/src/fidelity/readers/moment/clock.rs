@@ -110,14 +110,9 @@ fn thousandths(part: i64, digits: usize) -> i64 {
 
 /// The time of day at the start of the tokens, and the number of tokens that it takes.
 fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
-    let of = |hour, minute, second| Clock {
-        hour,
-        minute,
-        second,
-        milliseconds: None,
-        is_padded: false,
-        is_certain: true,
-    };
+    let exact =
+        Clock { hour: 0, minute: 0, second: 0, milliseconds: None, is_padded: false, is_certain: true };
+    let of = |hour, minute| Clock { hour, minute, ..exact };
     let number = |at: usize| match tokens.get(at) {
         Some(&Number(number, digits, false)) if digits <= 2 => Some((number, digits)),
         _ => None,
@@ -132,8 +127,8 @@ fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
     let after = 1 + usize::from(matches!(second, "minutes" | "min"));
     if let (Some(minutes @ 1..60), Some((hour, _))) = (minutes, number(after + 1)) {
         match word(tokens.get(after)) {
-            "past" | "after" => return Some((of(hour, minutes, 0), after + 2)),
-            "to" | "till" | "before" if hour > 0 => return Some((of(hour - 1, 60 - minutes, 0), after + 2)),
+            "past" | "after" => return Some((of(hour, minutes), after + 2)),
+            "to" | "till" | "before" if hour > 0 => return Some((of(hour - 1, 60 - minutes), after + 2)),
             _ => {}
         }
     }
@@ -155,10 +150,10 @@ fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
     // `seven thirty`, `twelve oh three`.
     let skips = usize::from(second == "oh");
     if let (0, Some((minute @ 1..60, 0))) = (digits, number(1 + skips)) {
-        return Some((Clock { is_certain: minute > 9 || skips > 0, ..of(hour, minute, 0) }, 2 + skips));
+        return Some((Clock { is_certain: minute > 9 || skips > 0, ..of(hour, minute) }, 2 + skips));
     }
     let has_suffix = matches!(second, "am" | "pm");
-    (has_suffix || may_be_bare).then(|| (Clock { is_certain: has_suffix, ..of(hour, 0, 0) }, 1))
+    (has_suffix || may_be_bare).then(|| (Clock { is_certain: has_suffix, ..of(hour, 0) }, 1))
 }
 
 /// The offset from UTC at `at`, in minutes, and where it ends.
