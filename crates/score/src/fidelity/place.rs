@@ -38,11 +38,8 @@ impl<'a> Place<'a> {
                 }
                 within => {
                     place.is_inside = within.is_some();
-                    if is_index(&key) {
-                        add_item(&mut place.name, &key)
-                    } else {
-                        add_member(&mut place.name, &key)
-                    }
+                    let add = if is_index(&key) { add_item } else { add_member };
+                    add(&mut place.name, &key);
                 }
             }
         }

@@ -64,7 +64,7 @@ pub(super) fn tokens(text: &str, manner: Manner) -> (Vec<Token>, bool) {
             if manner.named == NamedThing::Places
                 && let Some(abbreviation) = lexicon::IN_ADDRESSES.get(word.as_str())
             {
-                key = (*abbreviation).to_owned();
+                (*abbreviation).clone_into(&mut key);
             }
             // In `No. 5` and `number five` the word hardly counts, so that both are like `#5`.
             if number.is_some()
