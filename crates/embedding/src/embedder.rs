@@ -34,14 +34,8 @@ impl Embedder {
     #[must_use]
     pub fn new(encoder: Box<dyn Encoder>, cache: Option<Box<dyn EmbeddingCache>>) -> Self {
         let identity = encoder.identity().clone();
-        Self {
-            encoder,
-            identity,
-            cache,
-            inputs: HashMap::new(),
-            vectors: HashMap::new(),
-            warnings: Vec::new(),
-        }
+        let (inputs, vectors) = (HashMap::new(), HashMap::new());
+        Self { encoder, identity, cache, inputs, vectors, warnings: Vec::new() }
     }
 
     /// The identity of the encoder.

@@ -213,12 +213,9 @@ impl Fetch {
 }
 
 fn not_fetched(model: &Model, from: Option<String>, failure: HubFailure) -> AssetError {
-    AssetError::ModelNotFetched {
-        model: model.name.clone(),
-        from: from.unwrap_or_else(|| model.repository.clone()),
-        reason: failure.reason,
-        hint: failure.hint,
-    }
+    let HubFailure { reason, hint, .. } = failure;
+    let from = from.unwrap_or_else(|| model.repository.clone());
+    AssetError::ModelNotFetched { model: model.name.clone(), from, reason, hint }
 }
 
 /// A file's name while it is downloaded: another one for each version.

@@ -83,14 +83,9 @@ impl Model {
             EmbeddingModel::AllMiniLML6V2 | EmbeddingModel::AllMiniLML6V2Q => pins::ENCODER_MAX_TOKENS,
             _ => MAX_TOKENS,
         };
-        Self {
-            name: info.model.to_string(),
-            repository: info.model_code,
-            files: std::iter::once(graph).chain(beside).collect(),
-            pooling,
-            dimensions: info.dim,
-            max_tokens,
-        }
+        let (name, repository, dimensions) = (info.model.to_string(), info.model_code, info.dim);
+        let files = std::iter::once(graph).chain(beside).collect();
+        Self { name, repository, files, pooling, dimensions, max_tokens }
     }
 }
 

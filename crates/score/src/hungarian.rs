@@ -19,13 +19,8 @@ struct Solver<C> {
 pub(crate) fn cheapest(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> i128) -> Vec<usize> {
     let least = |row| (0..columns).map(|column| cost(row, column)).min().unwrap_or_default();
     let row_prices = (0..rows).map(least).collect();
-    let mut solver = Solver {
-        cost,
-        row_prices,
-        column_prices: vec![0; columns],
-        column_of: vec![None; rows],
-        row_of: vec![None; columns],
-    };
+    let (column_prices, column_of, row_of) = (vec![0; columns], vec![None; rows], vec![None; columns]);
+    let mut solver = Solver { cost, row_prices, column_prices, column_of, row_of };
     for row in 0..rows.min(columns) {
         solver.assign(row);
     }
