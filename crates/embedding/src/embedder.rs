@@ -34,14 +34,8 @@ impl Embedder {
     #[must_use]
     pub fn new(encoder: Box<dyn Encoder>, cache: Option<Box<dyn EmbeddingCache>>) -> Self {
         let identity = encoder.identity().clone();
-        Self {
-            encoder,
-            identity,
-            cache,
-            inputs: HashMap::new(),
-            vectors: HashMap::new(),
-            warnings: Vec::new(),
-        }
+        let (inputs, vectors) = (HashMap::new(), HashMap::new());
+        Self { encoder, identity, cache, inputs, vectors, warnings: Vec::new() }
     }
 
     /// The identity of the encoder.
@@ -64,25 +58,19 @@ impl Embedder {
             self.inputs.clear();
         }
         let keys: Vec<InputKey> = texts.iter().map(|text| text_key(text)).collect();
-        let unknown: Vec<usize> =
-            (0..texts.len()).filter(|&at| !self.inputs.contains_key(&keys[at])).collect();
-        let unknown_texts: Vec<&str> = unknown.iter().map(|&at| texts[at]).collect();
-        let cached = self.with_cache(|cache| cache.inputs(&unknown_texts)).unwrap_or_default();
-        let mut new = Vec::new();
-        for (position, &at) in unknown.iter().enumerate() {
-            match cached.get(position).copied().flatten() {
-                Some(input) => {
-                    self.inputs.insert(keys[at], input);
-                }
-                None => new.push(at),
-            }
-        }
-        let new_texts: Vec<&str> = new.iter().map(|&at| texts[at]).collect();
-        if !new_texts.is_empty() {
-            let inputs = self.encoder.inputs(&new_texts)?;
-            let learned: Vec<(&str, InputKey)> = new_texts.into_iter().zip(inputs.iter().copied()).collect();
+        let mut unknown: Vec<(InputKey, &str)> = keys.iter().copied().zip(texts.iter().copied()).collect();
+        unknown.retain(|(key, _)| !self.inputs.contains_key(key));
+        let texts: Vec<&str> = unknown.iter().map(|(_, text)| *text).collect();
+        let cached = self.with_cache(|cache| cache.inputs(&texts)).unwrap_or_default();
+        let known = unknown.iter().zip(cached).filter_map(|((key, _), input)| Some((*key, input?)));
+        self.inputs.extend(known);
+        unknown.retain(|(key, _)| !self.inputs.contains_key(key));
+        if !unknown.is_empty() {
+            let (keys, texts): (Vec<InputKey>, Vec<&str>) = unknown.into_iter().unzip();
+            let inputs = self.encoder.inputs(&texts)?;
+            let learned: Vec<(&str, InputKey)> = texts.into_iter().zip(inputs.iter().copied()).collect();
             self.with_cache(|cache| cache.store(&learned, &[]));
-            self.inputs.extend(new.iter().map(|&at| keys[at]).zip(inputs));
+            self.inputs.extend(keys.into_iter().zip(inputs));
         }
         Ok(keys.iter().map(|key| self.inputs.get(key).copied().unwrap_or_default()).collect())
     }

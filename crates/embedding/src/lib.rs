@@ -125,8 +125,14 @@ pub type CacheFailure = Box<dyn Error + Send + Sync>;
 /// The first 16 bytes of the SHA-256 of a text.
 #[must_use]
 pub fn text_key(text: &str) -> InputKey {
+    key_of(text.as_bytes())
+}
+
+/// The first 16 bytes of the SHA-256 of these bytes.
+#[must_use]
+pub fn key_of(bytes: &[u8]) -> InputKey {
     let mut key = InputKey::default();
-    key.copy_from_slice(&Sha256::digest(text)[..16]);
+    key.copy_from_slice(&Sha256::digest(bytes)[..16]);
     key
 }
 

@@ -95,13 +95,10 @@ pub enum AssetError {
     },
     /// This build knows no models by name.
     #[error(
-        "this build of m3 has no encoder `{MODEL_PREFIX}{name}`: it was built without the feature `fastembed`\n\
+        "this build of m3 has no encoder `{MODEL_PREFIX}{0}`: it was built without the feature `fastembed`\n\
          hint: name a folder with `model.onnx` and `tokenizer.json`, or use the `m3` program"
     )]
-    NoModels {
-        /// The name, as it was given.
-        name: String,
-    },
+    NoModels(String),
     /// There is no ONNX Runtime for this platform on PyPI.
     #[error(
         "no ONNX Runtime {} is published for {}-{}\n\
@@ -153,4 +150,20 @@ fn missing_message(missing: &[&str], cache_dir: &Path, cause: &FetchError) -> St
 /// The error of an action on a file or folder.
 pub(super) fn file_error(action: &'static str, path: &Path, cause: io::Error) -> AssetError {
     AssetError::File { action, path: path.to_owned(), cause }
+}
+
+/// Removes a folder with everything in it, if it is there.
+pub(super) fn remove_folder(folder: &Path) -> Result<(), AssetError> {
+    unless_missing(std::fs::remove_dir_all(folder)).map_err(|cause| file_error("remove", folder, cause))
+}
+
+/// Removes a file, if it is there.
+#[cfg(feature = "fastembed")]
+pub(super) fn remove_file(path: &Path) -> Result<(), AssetError> {
+    unless_missing(std::fs::remove_file(path)).map_err(|cause| file_error("remove", path, cause))
+}
+
+/// The result of a removal, where nothing to remove is no failure.
+pub(super) fn unless_missing(removed: io::Result<()>) -> io::Result<()> {
+    removed.or_else(|cause| if cause.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(cause) })
 }

@@ -7,16 +7,17 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::asset_error::{AssetError, file_error};
+use m3_support::files;
+
+use super::asset_error::{AssetError, file_error, remove_folder};
 use super::digest::Digests;
 use super::fetch::Request;
 use super::install_event::InstallEvent;
-use super::named::Named;
 use super::options::AssetOptions;
 use super::pins::{self, PinnedFile};
-use super::removal::remove_folder;
+use super::registry::Model;
 
 /// The files to run an encoder with; all of them exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,10 +52,7 @@ impl Assets {
         options: &AssetOptions,
         progress: &mut dyn FnMut(InstallEvent),
     ) -> Result<Self, AssetError> {
-        match Self::find(options)? {
-            Ok(assets) => Ok(assets),
-            Err(_) => Self::install(options, false, progress),
-        }
+        Self::find(options)?.or_else(|_| Self::install(options, false, progress))
     }
 
     /// Finds the files without fetching; the inner error names what is missing.
@@ -62,10 +60,10 @@ impl Assets {
     /// # Errors
     /// [`AssetError`] if a folder or file that the user named cannot be used.
     pub fn find(options: &AssetOptions) -> Result<Result<Self, Vec<&'static str>>, AssetError> {
-        let named = Named::model(options)?;
-        let encoder_name = named.as_ref().map_or(pins::ENCODER_NAME, Named::name);
-        let encoder = if let Some(named) = named {
-            named.folder(&options.cache_dir).map(|folder| (folder, false))
+        let model = Model::named(options)?;
+        let encoder_name = model.map_or(pins::ENCODER_NAME, Model::name);
+        let encoder = if let Some(model) = model {
+            model.installed(&options.cache_dir).map(|folder| (folder, false))
         } else if let Some(folder) = &options.encoder_dir {
             Some(named_encoder(folder)?)
         } else {
@@ -119,10 +117,10 @@ impl Assets {
                 Err(missing) => missing,
             }
         };
-        if let Some(named) = Named::model(options)?
-            && (force || missing.contains(&named.name()))
+        if let Some(model) = Model::named(options)?
+            && (force || missing.contains(&model.name()))
         {
-            named.install(cache_dir, progress)?;
+            model.install(cache_dir, progress)?;
         }
         let staging = cache_dir.join("staging");
         // A killed process may have left this folder behind: only the holder of the lock uses it.
@@ -167,7 +165,7 @@ fn fetch_and_place(
         what: what.join(" and "),
         from: None,
         into: options.cache_dir.clone(),
-        total: request.total(),
+        total: request.total,
     });
     let fetched = request.run(&mut |done, total| progress(InstallEvent::Fetching { done, total })).map_err(
         |cause| AssetError::NotFetched {
@@ -255,18 +253,17 @@ fn is_complete(folder: &Path, files: &[PinnedFile]) -> bool {
 fn lock(cache_dir: &Path, progress: &mut dyn FnMut(InstallEvent)) -> Result<File, AssetError> {
     let path = cache_dir.join("setup.lock");
     let file = File::create(&path).map_err(|cause| file_error("create", &path, cause))?;
-    let start = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(std::fs::TryLockError::WouldBlock) if start.elapsed() < LOCK_WAIT => {
-                progress(InstallEvent::Waiting);
-                std::thread::sleep(Duration::from_millis(200));
-            }
-            Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(AssetError::Locked { path: cache_dir.to_owned(), waited: LOCK_WAIT });
-            }
-            Err(std::fs::TryLockError::Error(cause)) => return Err(file_error("lock", &path, cause)),
+    let is_taken = |cause: &io::Error| cause.kind() == io::ErrorKind::WouldBlock;
+    let mut locked = files::lock_within(&file, Duration::ZERO);
+    if locked.as_ref().is_err_and(is_taken) {
+        progress(InstallEvent::Waiting);
+        locked = files::lock_within(&file, LOCK_WAIT);
+    }
+    match locked {
+        Ok(()) => Ok(file),
+        Err(cause) if is_taken(&cause) => {
+            Err(AssetError::Locked { path: cache_dir.to_owned(), waited: LOCK_WAIT })
         }
+        Err(cause) => Err(file_error("lock", &path, cause)),
     }
 }

@@ -16,6 +16,7 @@ use m3_embedding::{CacheFailure, Embedding, EmbeddingCache, InputKey, text_key};
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
+use super::asset_error::unless_missing;
 use super::cache_error::{CacheError, is_damage, is_read_only};
 
 /// The version of the tables; a cache of another version is thrown away.
@@ -36,13 +37,22 @@ pub struct Cache {
     is_read_only: bool,
     /// Whether the cache can hold results: false for a cache of an earlier release that cannot be written to.
     has_results: bool,
-    /// Embeddings that were read now and were last used before today, to be marked as used.
-    stale: Vec<InputKey>,
-    /// Texts that were read now and were last used before today.
-    stale_texts: Vec<InputKey>,
-    /// Results that were read now and were last used before today.
-    stale_results: Vec<InputKey>,
+    /// The keys of rows that were read now and were last used before today, to be marked as used: of each table.
+    stale: [Vec<InputKey>; 3],
 }
+
+/// A table of rows by encoder and key: its name, and the columns of the key and of the value.
+struct Table(&'static str, &'static str, &'static str);
+
+/// The tables with rows for each encoder, by their places in [`Cache::stale`].
+const ROWS: [Table; 3] =
+    [Table("text", "text", "input"), Table("vector", "input", "data"), Table("comparison", "key", "data")];
+const TEXT: usize = 0;
+const VECTOR: usize = 1;
+const COMPARISON: usize = 2;
+
+/// Rows of a table that are kept: the key and the value of each.
+type NewRows = Vec<(InputKey, Vec<u8>)>;
 
 impl Cache {
     /// The cache's file below the cache folder.
@@ -74,16 +84,7 @@ impl Cache {
             .map_err(|cause| CacheError::of_database(&path, &cause))?;
         let has_results = tables(&connection, "'comparison'");
         let has_results = has_results.map_err(|cause| CacheError::of_database(&path, &cause))? > 0;
-        Ok(Self {
-            connection,
-            encoder,
-            limit,
-            is_read_only,
-            has_results,
-            stale: Vec::new(),
-            stale_texts: Vec::new(),
-            stale_results: Vec::new(),
-        })
+        Ok(Self { connection, encoder, limit, is_read_only, has_results, stale: Default::default() })
     }
 
     fn connect(path: &Path, name: &str, fingerprint: &str) -> rusqlite::Result<(Connection, i64)> {
@@ -132,17 +133,19 @@ impl Cache {
         self.is_read_only
     }
 
-    /// For each key, the value that `read` makes of the first column of its row; and the keys of rows not used today.
+    /// For each key, what `read` makes of its value in a table.
     fn look_up<T>(
         &mut self,
-        query: &str,
-        keys: impl Iterator<Item = InputKey>,
+        table: usize,
+        keys: &[InputKey],
         read: impl Fn(&[u8]) -> Option<T>,
-    ) -> Result<(Vec<Option<T>>, Vec<InputKey>), CacheError> {
+    ) -> Result<Vec<Option<T>>, CacheFailure> {
         let (encoder, today) = (self.encoder, today());
         let mut stale = Vec::new();
+        let Table(name, key, value) = ROWS[table];
+        let query = format!("SELECT {value}, used FROM {name} WHERE encoder = ?1 AND {key} = ?2");
         let entries = self.transaction(|transaction| {
-            let mut query = transaction.prepare_cached(query)?;
+            let mut query = transaction.prepare_cached(&query)?;
             let mut find = |key: InputKey| -> rusqlite::Result<Option<T>> {
                 // A damaged row may hold a value of another type: it counts as missing.
                 let row = |row: &Row<'_>| Ok((row.get_ref(0)?.as_bytes().ok().and_then(&read), row.get(1)));
@@ -154,7 +157,6 @@ impl Cache {
                 }
                 Ok(found)
             };
-            let keys: Vec<InputKey> = keys.collect();
             // The keys are looked up in the order of the file, so that each of its pages is read once.
             let mut order: Vec<usize> = (0..keys.len()).collect();
             order.sort_unstable_by_key(|&index| keys[index]);
@@ -164,7 +166,38 @@ impl Cache {
             }
             Ok(values)
         })?;
-        Ok((entries, stale))
+        self.stale[table].extend(stale);
+        Ok(entries)
+    }
+
+    /// Adds rows to tables, and marks the rows that were read before as used today.
+    fn write(&mut self, rows: &[(usize, NewRows)]) -> Result<(), CacheFailure> {
+        let (encoder, today) = (self.encoder, today());
+        let stale: Vec<Vec<InputKey>> =
+            rows.iter().map(|(table, _)| std::mem::take(&mut self.stale[*table])).collect();
+        let is_nothing = rows.iter().all(|(_, rows)| rows.is_empty()) && stale.iter().all(Vec::is_empty);
+        if is_nothing || self.is_read_only {
+            return Ok(());
+        }
+        self.transaction(|transaction| {
+            for ((table, rows), stale) in rows.iter().zip(&stale) {
+                let Table(name, key, value) = ROWS[*table];
+                let mut insert = transaction.prepare_cached(&format!(
+                    "INSERT OR REPLACE INTO {name} (encoder, {key}, {value}, used) VALUES (?1, ?2, ?3, ?4)"
+                ))?;
+                for (key, value) in rows {
+                    insert.execute(params![encoder, key, value, today])?;
+                }
+                let mut update = transaction.prepare_cached(&format!(
+                    "UPDATE {name} SET used = ?3 WHERE encoder = ?1 AND {key} = ?2"
+                ))?;
+                for key in stale {
+                    update.execute(params![encoder, key, today])?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(self.shrink()?)
     }
 
     fn shrink(&mut self) -> Result<(), CacheError> {
@@ -178,7 +211,7 @@ impl Cache {
         }
         let share = 1.0 - KEEP * self.limit as f64 / size as f64;
         self.transaction(|transaction| {
-            for (table, key) in [("vector", "input"), ("text", "text"), ("comparison", "key")] {
+            for Table(table, key, _) in ROWS {
                 let rows: i64 =
                     transaction.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
                 #[expect(clippy::cast_possible_truncation, reason = "a share of a count of rows")]
@@ -224,18 +257,12 @@ impl Cache {
 
 impl EmbeddingCache for Cache {
     fn inputs(&mut self, texts: &[&str]) -> Result<Vec<Option<InputKey>>, CacheFailure> {
-        let query = "SELECT input, used FROM text WHERE encoder = ?1 AND text = ?2";
-        let keys = texts.iter().map(|text| text_key(text));
-        let (inputs, stale) = self.look_up(query, keys, |data| data.try_into().ok())?;
-        self.stale_texts.extend(stale);
-        Ok(inputs)
+        let keys: Vec<InputKey> = texts.iter().map(|text| text_key(text)).collect();
+        self.look_up(TEXT, &keys, |data| data.try_into().ok())
     }
 
     fn vectors(&mut self, inputs: &[InputKey]) -> Result<Vec<Option<Embedding>>, CacheFailure> {
-        let query = "SELECT data, used FROM vector WHERE encoder = ?1 AND input = ?2";
-        let (vectors, stale) = self.look_up(query, inputs.iter().copied(), decode)?;
-        self.stale.extend(stale);
-        Ok(vectors)
+        self.look_up(VECTOR, inputs, decode)
     }
 
     fn store(
@@ -243,72 +270,21 @@ impl EmbeddingCache for Cache {
         texts: &[(&str, InputKey)],
         vectors: &[(InputKey, &Embedding)],
     ) -> Result<(), CacheFailure> {
-        let (encoder, today) = (self.encoder, today());
-        let (stale, stale_texts) = (std::mem::take(&mut self.stale), std::mem::take(&mut self.stale_texts));
-        let is_nothing = texts.is_empty() && vectors.is_empty() && stale.is_empty() && stale_texts.is_empty();
-        if is_nothing || self.is_read_only {
-            return Ok(());
-        }
-        self.transaction(|transaction| {
-            let mut insert = transaction.prepare_cached(
-                "INSERT OR REPLACE INTO text (encoder, text, input, used) VALUES (?1, ?2, ?3, ?4)",
-            )?;
-            for (text, input) in texts {
-                insert.execute(params![encoder, text_key(text), input, today])?;
-            }
-            let mut insert = transaction.prepare_cached(
-                "INSERT OR REPLACE INTO vector (encoder, input, data, used) VALUES (?1, ?2, ?3, ?4)",
-            )?;
-            for (input, vector) in vectors {
-                insert.execute(params![encoder, input, encode(vector), today])?;
-            }
-            let mut update = transaction
-                .prepare_cached("UPDATE vector SET used = ?3 WHERE encoder = ?1 AND input = ?2")?;
-            for input in &stale {
-                update.execute(params![encoder, input, today])?;
-            }
-            let mut update =
-                transaction.prepare_cached("UPDATE text SET used = ?3 WHERE encoder = ?1 AND text = ?2")?;
-            for text in &stale_texts {
-                update.execute(params![encoder, text, today])?;
-            }
-            Ok(())
-        })?;
-        Ok(self.shrink()?)
+        let texts = texts.iter().map(|(text, input)| (text_key(text), input.to_vec())).collect();
+        let vectors = vectors.iter().map(|(input, vector)| (*input, encode(vector))).collect();
+        self.write(&[(TEXT, texts), (VECTOR, vectors)])
     }
 
     fn results(&mut self, keys: &[InputKey]) -> Result<Vec<Option<Vec<u8>>>, CacheFailure> {
         if !self.has_results {
             return Ok(vec![None; keys.len()]);
         }
-        let query = "SELECT data, used FROM comparison WHERE encoder = ?1 AND key = ?2";
-        let (results, stale) =
-            self.look_up(query, keys.iter().copied(), |data| checked(data).map(<[u8]>::to_vec))?;
-        self.stale_results.extend(stale);
-        Ok(results)
+        self.look_up(COMPARISON, keys, |data| checked(data).map(<[u8]>::to_vec))
     }
 
     fn keep(&mut self, results: &[(InputKey, Vec<u8>)]) -> Result<(), CacheFailure> {
-        let (encoder, today) = (self.encoder, today());
-        let stale = std::mem::take(&mut self.stale_results);
-        if (results.is_empty() && stale.is_empty()) || self.is_read_only {
-            return Ok(());
-        }
-        self.transaction(|transaction| {
-            let mut insert = transaction.prepare_cached(
-                "INSERT OR REPLACE INTO comparison (encoder, key, data, used) VALUES (?1, ?2, ?3, ?4)",
-            )?;
-            for (key, data) in results {
-                insert.execute(params![encoder, key, with_checksum(data.clone()), today])?;
-            }
-            let mut update = transaction
-                .prepare_cached("UPDATE comparison SET used = ?3 WHERE encoder = ?1 AND key = ?2")?;
-            for key in &stale {
-                update.execute(params![encoder, key, today])?;
-            }
-            Ok(())
-        })?;
-        Ok(self.shrink()?)
+        let results = results.iter().map(|(key, data)| (*key, with_checksum(data.clone()))).collect();
+        self.write(&[(COMPARISON, results)])
     }
 }
 
@@ -359,13 +335,7 @@ pub(super) fn unchanging(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 pub(super) fn remove(path: &Path) -> std::io::Result<()> {
-    for file in files(path) {
-        match std::fs::remove_file(file) {
-            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => return Err(cause),
-            _ => {}
-        }
-    }
-    Ok(())
+    files(path).iter().try_for_each(|file| unless_missing(std::fs::remove_file(file)))
 }
 
 /// Days since 1970.

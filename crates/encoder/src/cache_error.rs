@@ -51,18 +51,6 @@ impl CacheError {
         Self { path: path.to_owned(), message: cause.to_string(), trouble }
     }
 
-    /// Whether the file is not a cache, or is damaged.
-    #[must_use]
-    pub fn is_damage(&self) -> bool {
-        self.trouble == CacheTrouble::Damaged
-    }
-
-    /// Whether the cache is in a place that may not be written to.
-    #[must_use]
-    pub fn is_read_only(&self) -> bool {
-        self.trouble == CacheTrouble::ReadOnly
-    }
-
     /// The defect, for callers that add a hint.
     #[must_use]
     pub fn trouble(&self) -> CacheTrouble {

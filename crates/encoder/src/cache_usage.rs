@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::cache::{BUSY, Cache, TABLES, files, remove, unchanging};
-use super::cache_error::{CacheError, is_damage, is_read_only};
+use super::cache_error::{CacheError, CacheTrouble, is_damage, is_read_only};
 
 /// The number and the size of the cache's entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Cache {
         let held = match Self::usage(cache_dir, limit) {
             Ok(None) => return Ok(None),
             Ok(Some(held)) => held,
-            Err(error) if error.is_damage() => {
+            Err(error) if error.trouble() == CacheTrouble::Damaged => {
                 CacheUsage { bytes: bytes(&path), path: path.clone(), limit, encoders: Vec::new() }
             }
             Err(error) => return Err(error),

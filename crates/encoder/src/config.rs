@@ -35,7 +35,7 @@ impl EncoderConfig {
     pub(super) fn read(assets: &Assets, cache_dir: &Path) -> Result<(Self, Identity), OnnxError> {
         let folder = &assets.encoder_dir;
         let mut digests = Digests::open(cache_dir);
-        let config = JsonFile::read(folder, "config.json")?;
+        let config = read_json(folder, "config.json")?;
         let (name, max_tokens, pooling, parts, is_batchable) = if assets.is_default {
             let parts = default_parts(folder, &mut digests)?;
             (pins::ENCODER_NAME.to_owned(), pins::ENCODER_MAX_TOKENS, Pooling::Mean, parts, true)
@@ -47,10 +47,8 @@ impl EncoderConfig {
             let is_batchable = !graph.contains(b"DynamicQuantize");
             (encoder_name(folder), max_tokens(folder, &config)?, pooling(folder)?, parts, is_batchable)
         };
-        let dimensions = match config.number("hidden_size").or_else(|| config.number("dim")) {
-            Some(dimensions) => usize::try_from(dimensions).unwrap_or_default(),
-            None => 0,
-        };
+        let dimensions = number(&config, "hidden_size").or_else(|| number(&config, "dim"));
+        let dimensions = dimensions.and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
         digests.save();
         let identity =
             Identity { name, fingerprint: fingerprint(&parts, max_tokens, pooling), dimensions, max_tokens };
@@ -103,11 +101,7 @@ impl Graph {
     }
 
     fn contains(&self, pattern: &[u8]) -> bool {
-        self.places(pattern).next().is_some()
-    }
-
-    fn places<'a>(&'a self, pattern: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-        memmem::find_iter(&self.bytes, pattern)
+        memmem::find(&self.bytes, pattern).is_some()
     }
 
     /// The files that hold the weights, sorted. ONNX writes each name as a pair of strings in its protocol buffer, of
@@ -115,7 +109,7 @@ impl Graph {
     fn external_files(&self) -> Vec<PathBuf> {
         const KEY: &[u8] = b"\x0a\x08location\x12";
         let mut names = BTreeSet::new();
-        for at in self.places(KEY) {
+        for at in memmem::find_iter(&self.bytes, KEY) {
             if let Some((&length, text)) = self.bytes[at + KEY.len()..].split_first()
                 && let Some(name) = text.get(..usize::from(length))
                 && let Ok(name) = std::str::from_utf8(name)
@@ -135,11 +129,11 @@ fn fingerprint(parts: &[String], max_tokens: usize, pooling: Pooling) -> String 
 
 /// The maximum length, from the files of sentence-transformers, transformers and the model's configuration, in this
 /// order.
-fn max_tokens(folder: &Path, config: &JsonFile) -> Result<usize, OnnxError> {
+fn max_tokens(folder: &Path, config: &Value) -> Result<usize, OnnxError> {
     let lengths = [
-        JsonFile::read(folder, "sentence_bert_config.json")?.number("max_seq_length"),
-        JsonFile::read(folder, "tokenizer_config.json")?.number("model_max_length"),
-        config.number("max_position_embeddings"),
+        number(&read_json(folder, "sentence_bert_config.json")?, "max_seq_length"),
+        number(&read_json(folder, "tokenizer_config.json")?, "model_max_length"),
+        number(config, "max_position_embeddings"),
     ];
     // transformers writes 10^30 for "not known".
     let known = lengths.into_iter().flatten().find(|&length| (3..1_000_000).contains(&length));
@@ -150,13 +144,13 @@ fn max_tokens(folder: &Path, config: &JsonFile) -> Result<usize, OnnxError> {
 /// `pooling_mode_cls_token` or, from its version 6 on, by `pooling_mode`.
 fn pooling(folder: &Path) -> Result<Pooling, OnnxError> {
     let name = "1_Pooling/config.json";
-    let file = JsonFile::read(folder, name)?;
-    let mut modes: Vec<&str> = match file.value.get("pooling_mode") {
+    let file = read_json(folder, name)?;
+    let mut modes: Vec<&str> = match file.get("pooling_mode") {
         Some(Value::String(mode)) => vec![mode],
         Some(Value::Array(modes)) => modes.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let flags = file.value.as_object().into_iter().flatten();
+    let flags = file.as_object().into_iter().flatten();
     modes.extend(flags.filter_map(|(key, value)| match (key.strip_prefix("pooling_mode_"), value) {
         (Some(mode), Value::Bool(true)) => Some(mode),
         _ => None,
@@ -164,61 +158,48 @@ fn pooling(folder: &Path) -> Result<Pooling, OnnxError> {
     match modes.as_slice() {
         [] | ["mean" | "mean_tokens"] => Ok(Pooling::Mean),
         ["cls" | "cls_token"] => Ok(Pooling::Cls),
-        other => Err(OnnxError::File {
-            path: folder.join(name),
-            message: format!(
-                "pooling `{}` is not supported; only `mean` and `cls` are",
-                other.join(" with ")
-            ),
-        }),
+        other => {
+            let modes = other.join(" with ");
+            let message = format!("pooling `{modes}` is not supported; only `mean` and `cls` are");
+            Err(OnnxError::File { path: folder.join(name), message })
+        }
     }
 }
 
 /// Refuses modules that sentence-transformers would run after the graph and m3 would leave out, such as a dense layer.
 /// A graph with an output `sentence_embedding` contains them.
 fn check_modules(folder: &Path, graph: &Graph) -> Result<(), OnnxError> {
-    let file = JsonFile::read(folder, "modules.json")?;
+    let modules = read_json(folder, "modules.json")?;
     if graph.contains(b"sentence_embedding") {
         return Ok(());
     }
-    for module in file.value.as_array().into_iter().flatten() {
+    for module in modules.as_array().into_iter().flatten() {
         let name = module.get("type").and_then(Value::as_str).unwrap_or_default();
         let name = name.rsplit('.').next().unwrap_or_default();
         if !["Transformer", "Pooling", "Normalize"].contains(&name) {
-            return Err(OnnxError::File {
-                path: folder.join("modules.json"),
-                message: format!(
-                    "its module `{name}` is not supported; export the whole encoder to ONNX, with an output \
-                     `sentence_embedding`"
-                ),
-            });
+            let message = format!(
+                "its module `{name}` is not supported; export the whole encoder to ONNX, with an output \
+                 `sentence_embedding`"
+            );
+            return Err(OnnxError::File { path: folder.join("modules.json"), message });
         }
     }
     Ok(())
 }
 
-/// A JSON file that may be missing.
-struct JsonFile {
-    value: Value,
+/// The value of a JSON file; null if the file is missing.
+fn read_json(folder: &Path, name: &str) -> Result<Value, OnnxError> {
+    let path = folder.join(name);
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(Value::Null),
+        Err(cause) => return Err(OnnxError::File { path, message: cause.to_string() }),
+    };
+    let not_json = |cause| OnnxError::File { path, message: format!("not JSON: {cause}") };
+    serde_json::from_slice(&text).map_err(not_json)
 }
 
-impl JsonFile {
-    fn read(folder: &Path, name: &str) -> Result<Self, OnnxError> {
-        let path = folder.join(name);
-        let text = match std::fs::read(&path) {
-            Ok(text) => text,
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self { value: Value::Null });
-            }
-            Err(cause) => return Err(OnnxError::File { path, message: cause.to_string() }),
-        };
-        match serde_json::from_slice(&text) {
-            Ok(value) => Ok(Self { value }),
-            Err(cause) => Err(OnnxError::File { path, message: format!("not JSON: {cause}") }),
-        }
-    }
-
-    fn number(&self, key: &str) -> Option<u64> {
-        self.value.get(key)?.as_u64()
-    }
+/// The number of this name in a JSON object.
+fn number(value: &Value, key: &str) -> Option<u64> {
+    value.get(key)?.as_u64()
 }

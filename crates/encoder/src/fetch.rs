@@ -25,22 +25,11 @@ pub(super) struct Request {
     folder: PathBuf,
     /// pip's name of the platform, where a wheel depends on it.
     platform: Option<&'static str>,
-    wheels: Vec<WheelRequest>,
-    members: Vec<MemberRequest>,
+    wheels: Vec<Wheel>,
+    members: Vec<PinnedFile>,
+    /// The size of all wheels, in bytes.
     #[serde(skip)]
-    total: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct WheelRequest {
-    requirement: &'static str,
-    sha256: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct MemberRequest {
-    member: &'static str,
-    name: &'static str,
+    pub(super) total: u64,
 }
 
 /// Why a download failed.
@@ -88,14 +77,9 @@ impl Request {
 
     /// Adds files of one wheel.
     pub(super) fn add(&mut self, wheel: &Wheel, files: &[PinnedFile]) {
-        self.wheels.push(WheelRequest { requirement: wheel.requirement, sha256: wheel.sha256 });
-        self.members.extend(files.iter().map(|file| MemberRequest { member: file.member, name: file.name }));
+        self.wheels.push(*wheel);
+        self.members.extend_from_slice(files);
         self.total += wheel.size;
-    }
-
-    /// The size of all wheels, in bytes.
-    pub(super) fn total(&self) -> u64 {
-        self.total
     }
 
     /// Downloads; returns the folder with the files. `progress` gets bytes done and bytes in all.

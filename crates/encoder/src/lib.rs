@@ -39,13 +39,13 @@ mod hub;
 mod install_event;
 #[cfg(feature = "fastembed")]
 mod model_files;
-mod named;
+#[cfg(not(feature = "fastembed"))]
+mod no_models;
 mod options;
 pub mod pins;
 mod pooling;
 #[cfg(feature = "fastembed")]
 mod registry;
-mod removal;
 mod runtime;
 mod session;
 mod source;
@@ -61,12 +61,13 @@ pub use cache_usage::CacheUsage;
 pub use fetch::FetchError;
 pub use install_event::InstallEvent;
 use m3_embedding::EncoderError;
+#[cfg(not(feature = "fastembed"))]
+use no_models as registry;
 pub use options::{AssetOptions, InstalledFiles};
 #[cfg(feature = "fastembed")]
 pub use registry::model_names;
 pub use runtime::{NO_REPORTS, left_behind};
-pub use session::OnnxEncoder;
-pub use session::finish;
+pub use session::{OnnxEncoder, finish};
 
 /// Why the encoder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -93,11 +94,8 @@ pub enum OnnxError {
         message: String,
     },
     /// A text could not be tokenized.
-    #[error("failed to tokenize: {message}")]
-    Tokenize {
-        /// The tokenizer's reason.
-        message: String,
-    },
+    #[error("failed to tokenize: {0}")]
+    Tokenize(String),
     /// ONNX Runtime cannot be loaded.
     #[error(
         "failed to load ONNX Runtime from `{path}`: {message}\nhint: set ORT_DYLIB_PATH to version 1.24 or newer, or have it fetched again"
@@ -110,12 +108,9 @@ pub enum OnnxError {
     },
     /// ONNX Runtime cannot be mapped into memory, for which the system's loader gives no reason.
     #[error(
-        "failed to load ONNX Runtime: {message}\nhint: it takes 500 MB of addresses (`ulimit -v`), and a folder from which programs may be run (no `noexec`): raise the limit, or set M3_CACHE_DIR to another folder"
+        "failed to load ONNX Runtime: {0}\nhint: it takes 500 MB of addresses (`ulimit -v`), and a folder from which programs may be run (no `noexec`): raise the limit, or set M3_CACHE_DIR to another folder"
     )]
-    Unmapped {
-        /// The loader's message, with the library's name.
-        message: String,
-    },
+    Unmapped(String),
     /// A build of ONNX Runtime that reports to its maker, in a process that does not keep it from doing so.
     #[error(
         "`{path}` is a build of ONNX Runtime that reports to its maker\nhint: set {NO_REPORTS}=1 before the program starts, or use version {}, which has no collector",
@@ -127,26 +122,17 @@ pub enum OnnxError {
     },
     /// There is not enough memory for the encoder.
     #[error(
-        "not enough memory for the encoder: {message}\nhint: it needs some 200 MB, and 500 MB of addresses (`ulimit -v`); end what else runs, or raise the limit of this shell or container"
+        "not enough memory for the encoder: {0}\nhint: it needs some 200 MB, and 500 MB of addresses (`ulimit -v`); end what else runs, or raise the limit of this shell or container"
     )]
-    Memory {
-        /// The runtime's reason.
-        message: String,
-    },
+    Memory(String),
     /// The graph cannot be loaded, or does not look like a sentence encoder.
     #[error(
-        "failed to use the encoder's ONNX graph: {message}\nhint: it should take `input_ids` and `attention_mask` and give `sentence_embedding` or `last_hidden_state`"
+        "failed to use the encoder's ONNX graph: {0}\nhint: it should take `input_ids` and `attention_mask` and give `sentence_embedding` or `last_hidden_state`"
     )]
-    Graph {
-        /// The reason.
-        message: String,
-    },
+    Graph(String),
     /// ONNX Runtime failed while it computed.
-    #[error("failed to run the encoder: {message}")]
-    Run {
-        /// The reason.
-        message: String,
-    },
+    #[error("failed to run the encoder: {0}")]
+    Run(String),
 }
 
 impl OnnxError {
@@ -162,9 +148,9 @@ impl OnnxError {
         ];
         // The message begins with a place in the runtime's source, which is left out.
         if let Some(start) = reasons.iter().find_map(|reason| message.find(reason)) {
-            Self::Memory { message: message[start..].trim_end().to_owned() }
+            Self::Memory(message[start..].trim_end().to_owned())
         } else if message.contains("failed to map segment") {
-            Self::Unmapped { message }
+            Self::Unmapped(message)
         } else {
             otherwise(message)
         }

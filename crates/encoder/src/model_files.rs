@@ -13,14 +13,13 @@ use m3_support::text::hexadecimal;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::asset_error::{AssetError, file_error};
+use super::asset_error::{AssetError, file_error, remove_file, remove_folder};
 use super::digest::hash_file;
 use super::hub::{self, Facts, Hub, HubFailure};
 use super::install_event::InstallEvent;
 use super::pins::MODEL_PREFIX;
 use super::pooling::Pooling;
 use super::registry::{HubFile, Model};
-use super::removal::{remove_file, remove_folder};
 use super::source::{Source, SourceFile};
 
 /// The most requests for a file whose server breaks off. Each of them must bring some bytes for another to follow.
@@ -31,28 +30,30 @@ fn folder(cache_dir: &Path, model: &Model) -> PathBuf {
     cache_dir.join("encoders").join("fastembed").join(&model.name)
 }
 
-/// The folder of a model, if all its files are there.
-pub(super) fn find(cache_dir: &Path, model: &Model) -> Option<PathBuf> {
-    let folder = folder(cache_dir, model);
-    Source::read(&folder)?.is_complete(&folder).then_some(folder)
-}
+impl Model {
+    /// The folder of the model, if all its files are there.
+    pub(super) fn installed(&self, cache_dir: &Path) -> Option<PathBuf> {
+        let folder = folder(cache_dir, self);
+        Source::read(&folder)?.is_complete(&folder).then_some(folder)
+    }
 
-/// Fetches a model and replaces its folder, if there is one. The caller holds the lock of `cache_dir`.
-pub(super) fn install(
-    cache_dir: &Path,
-    model: &'static Model,
-    progress: &mut dyn FnMut(InstallEvent),
-) -> Result<(), AssetError> {
-    let folder = folder(cache_dir, model);
-    let partial = folder.with_file_name(format!("{}.partial", model.name));
-    let (sender, events) = mpsc::channel();
-    let (to, from) = (folder.clone(), partial.clone());
-    // The download runs on its own thread, because the caller's thread may belong to a runtime already.
-    let fetching = std::thread::spawn(move || Fetch::run(model, from, to, sender));
-    events.into_iter().for_each(progress);
-    let stopped = |_| Err(not_fetched(model, None, HubFailure::new("the download stopped", "try again")));
-    let source = fetching.join().unwrap_or_else(stopped)?;
-    place(model, &source, &partial, &folder)
+    /// Fetches the model's files and replaces its folder, if there is one. The caller holds the lock of `cache_dir`.
+    pub(super) fn install(
+        &'static self,
+        cache_dir: &Path,
+        progress: &mut dyn FnMut(InstallEvent),
+    ) -> Result<(), AssetError> {
+        let folder = folder(cache_dir, self);
+        let partial = folder.with_file_name(format!("{}.partial", self.name));
+        let (sender, events) = mpsc::channel();
+        let (to, from) = (folder.clone(), partial.clone());
+        // The download runs on its own thread, because the caller's thread may belong to a runtime already.
+        let fetching = std::thread::spawn(move || Fetch::run(self, from, to, sender));
+        events.into_iter().for_each(progress);
+        let stopped = |_| Err(not_fetched(self, None, HubFailure::new("the download stopped", "try again")));
+        let source = fetching.join().unwrap_or_else(stopped)?;
+        place(self, &source, &partial, &folder)
+    }
 }
 
 /// A download into a folder.
@@ -212,12 +213,9 @@ impl Fetch {
 }
 
 fn not_fetched(model: &Model, from: Option<String>, failure: HubFailure) -> AssetError {
-    AssetError::ModelNotFetched {
-        model: model.name.clone(),
-        from: from.unwrap_or_else(|| model.repository.clone()),
-        reason: failure.reason,
-        hint: failure.hint,
-    }
+    let HubFailure { reason, hint, .. } = failure;
+    let from = from.unwrap_or_else(|| model.repository.clone());
+    AssetError::ModelNotFetched { model: model.name.clone(), from, reason, hint }
 }
 
 /// A file's name while it is downloaded: another one for each version.

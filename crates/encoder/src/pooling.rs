@@ -24,13 +24,13 @@ const OUTPUTS: [&str; 4] = ["sentence_embedding", "text_embeds", "last_hidden_st
 /// [`OnnxError::Graph`] if no output is known, or its shape is neither [texts, dimensions] nor [texts, tokens,
 /// dimensions].
 pub(super) fn pooled(outputs: &SessionOutputs<'_>, pooling: Pooling) -> Result<Array2<f32>, OnnxError> {
-    let failed = |message: String| OnnxError::Graph { message };
     let known = OUTPUTS.iter().find_map(|name| outputs.iter().find(|(output, _)| output == name));
     let Some((_, output)) = known.or_else(|| outputs.iter().next().filter(|_| outputs.len() == 1)) else {
         let names: Vec<&str> = outputs.keys().collect();
-        return Err(failed(format!("none of its outputs is known: `{}`", names.join("`, `"))));
+        let names = names.join("`, `");
+        return Err(OnnxError::Graph(format!("none of its outputs is known: `{names}`")));
     };
-    let values = output.try_extract_array::<f32>().map_err(|cause| failed(cause.to_string()))?;
+    let values = output.try_extract_array::<f32>().map_err(|cause| OnnxError::Graph(cause.to_string()))?;
     let shape = format!("{:?}", values.shape());
     let of_texts = match values.ndim() {
         2 => values.into_dimensionality::<Ix2>().map(|texts| Some(texts.into_owned())),
@@ -39,5 +39,5 @@ pub(super) fn pooled(outputs: &SessionOutputs<'_>, pooling: Pooling) -> Result<A
             Pooling::Cls => (tokens.len_of(Axis(1)) > 0).then(|| tokens.index_axis(Axis(1), 0).into_owned()),
         }),
     };
-    of_texts.ok().flatten().ok_or_else(|| failed(format!("its output has the shape {shape}")))
+    of_texts.ok().flatten().ok_or_else(|| OnnxError::Graph(format!("its output has the shape {shape}")))
 }

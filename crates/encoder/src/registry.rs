@@ -9,6 +9,7 @@ use fastembed::{EmbeddingModel, ModelInfo, TextEmbedding};
 use m3_support::names;
 
 use super::asset_error::AssetError;
+use super::options::AssetOptions;
 use super::pins;
 use super::pooling::Pooling;
 
@@ -51,6 +52,19 @@ static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
 });
 
 impl Model {
+    /// The model that these options name; `None` if they name a folder or nothing.
+    ///
+    /// # Errors
+    /// [`AssetError::UnknownModel`], with the names that look most like it.
+    pub(super) fn named(options: &AssetOptions) -> Result<Option<&'static Self>, AssetError> {
+        options.model_name().map(find).transpose()
+    }
+
+    /// The name of the model in fastembed.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     fn new(info: ModelInfo<EmbeddingModel>) -> Self {
         let graph = HubFile { path: info.model_file, name: "model.onnx".to_owned() };
         // A graph names the weights beside it without a folder.
@@ -69,22 +83,14 @@ impl Model {
             EmbeddingModel::AllMiniLML6V2 | EmbeddingModel::AllMiniLML6V2Q => pins::ENCODER_MAX_TOKENS,
             _ => MAX_TOKENS,
         };
-        Self {
-            name: info.model.to_string(),
-            repository: info.model_code,
-            files: std::iter::once(graph).chain(beside).collect(),
-            pooling,
-            dimensions: info.dim,
-            max_tokens,
-        }
+        let (name, repository, dimensions) = (info.model.to_string(), info.model_code, info.dim);
+        let files = std::iter::once(graph).chain(beside).collect();
+        Self { name, repository, files, pooling, dimensions, max_tokens }
     }
 }
 
 /// The model of this name; case does not count, as in fastembed.
-///
-/// # Errors
-/// [`AssetError::UnknownModel`], with the names that look most like it.
-pub(super) fn find(name: &str) -> Result<&'static Model, AssetError> {
+fn find(name: &str) -> Result<&'static Model, AssetError> {
     MODELS.iter().find(|model| model.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
         AssetError::UnknownModel {
             name: name.to_owned(),

@@ -7,12 +7,11 @@
 use std::path::Path;
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
-use m3_embedding::{Embedding, Encoder, EncoderError, Identity, InputKey};
+use m3_embedding::{Embedding, Encoder, EncoderError, Identity, InputKey, key_of};
 use ndarray::Array2;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{RunOptions, Session};
 use ort::value::Value;
-use sha2::{Digest as _, Sha256};
 use tokenizers::{Tokenizer, TruncationParams};
 
 use super::assets::Assets;
@@ -117,7 +116,7 @@ impl OnnxEncoder {
     /// Token ids of each text, cut to the encoder's length.
     fn tokenize(&self, texts: &[&str]) -> Result<Vec<Vec<u32>>, OnnxError> {
         super::tokens::tokenize(self.tokenizer()?, self.config.max_tokens, texts)
-            .map_err(|cause| OnnxError::Tokenize { message: cause.to_string() })
+            .map_err(|cause| OnnxError::Tokenize(cause.to_string()))
     }
 
     fn tokenizer(&self) -> Result<&Tokenizer, OnnxError> {
@@ -134,21 +133,19 @@ impl OnnxEncoder {
             let session = std::thread::scope(|scope| {
                 let tokenizer = scope.spawn(|| self.tokenizer().map(|_| ()));
                 let session = load_session(&self.assets, self.threads);
-                let stopped = || OnnxError::Tokenize { message: "its file is damaged".to_owned() };
+                let stopped = || OnnxError::Tokenize("its file is damaged".to_owned());
                 tokenizer.join().unwrap_or_else(|_| Err(stopped())).and(session)
             })?;
             return Ok(self.session.insert(session));
         }
-        self.session.as_mut().ok_or_else(|| OnnxError::Run { message: "it is not loaded".to_owned() })
+        self.session.as_mut().ok_or_else(|| OnnxError::Run("it is not loaded".to_owned()))
     }
 }
 
 /// Runs one batch of token ids, all of one length. Rows come out in the order of `batch`.
 fn run(session: &mut Session, pooling: Pooling, batch: &[&[u32]]) -> Result<Vec<Embedding>, OnnxError> {
     let _at_work = at_work();
-    let failed = |cause: &dyn std::fmt::Display| {
-        OnnxError::of_runtime(cause.to_string(), |message| OnnxError::Run { message })
-    };
+    let failed = |cause: ort::Error| OnnxError::of_runtime(cause.to_string(), OnnxError::Run);
     let shape = (batch.len(), batch.first().map_or(0, |ids| ids.len()));
     let mut inputs = Vec::new();
     for input in session.inputs() {
@@ -161,14 +158,14 @@ fn run(session: &mut Session, pooling: Pooling, batch: &[&[u32]]) -> Result<Vec<
                 Array2::from_shape_fn(shape, |(_, column)| i64::try_from(column).unwrap_or_default())
             }
             other => {
-                return Err(OnnxError::Graph { message: format!("it has an unknown input `{other}`") });
+                return Err(OnnxError::Graph(format!("it has an unknown input `{other}`")));
             }
         };
-        let value = Value::from_array(tensor).map_err(|cause| failed(&cause))?;
+        let value = Value::from_array(tensor).map_err(failed)?;
         inputs.push((input.name().to_owned(), value));
     }
-    let options = run_options().map_err(|cause| failed(&cause))?;
-    let outputs = session.run_with_options(inputs, options).map_err(|cause| failed(&cause))?;
+    let options = run_options().map_err(failed)?;
+    let outputs = session.run_with_options(inputs, options).map_err(failed)?;
     let pooled = pooled(&outputs, pooling)?;
     Ok(pooled.rows().into_iter().map(|row| unit(row.iter().copied())).collect())
 }
@@ -184,9 +181,7 @@ impl Encoder for OnnxEncoder {
         self.session()?;
         let key = |ids: Vec<u32>| {
             let bytes: Vec<u8> = ids.into_iter().flat_map(u32::to_le_bytes).collect();
-            let mut key = InputKey::default();
-            key.copy_from_slice(&Sha256::digest(bytes)[..16]);
-            key
+            key_of(&bytes)
         };
         Ok(self.tokenize(texts)?.into_iter().map(key).collect())
     }
@@ -238,7 +233,7 @@ fn load_session(assets: &Assets, threads: usize) -> Result<Session, OnnxError> {
     let _at_work = at_work();
     let environment = super::runtime::environment(&assets.runtime_library)?;
     let graph = super::assets::graph_file(&assets.encoder_dir);
-    let failed = |message: String| OnnxError::of_runtime(message, |message| OnnxError::Graph { message });
+    let failed = |message: String| OnnxError::of_runtime(message, OnnxError::Graph);
     let mut builder = Session::builder(&environment)
         .and_then(|builder| Ok(builder.with_optimization_level(GraphOptimizationLevel::Level3)?))
         .and_then(|builder| Ok(builder.with_intra_threads(threads)?))

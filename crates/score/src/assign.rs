@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::hungarian::cheapest;
+use super::hungarian::cheapest_pairs;
 use super::matrix::Matrix;
 use super::transport::{Group, NEVER, TooLarge, cheapest_groups};
 
@@ -143,15 +143,11 @@ impl Bucket {
         if members.pairs() == 0 {
             return Ok(Vec::new());
         }
-        let pair = |short: usize, long: usize| {
-            let (row, column) = if is_wide { (short, long) } else { (long, short) };
-            (members.rows[row], members.columns[column])
-        };
+        let pair = |row: usize, column: usize| (members.rows[row], members.columns[column]);
         let (rows, columns) = (members.rows.len(), members.columns.len());
         // Costs are computed when needed: no matrix of calls is kept.
-        let cost = |short, long| self.cost(pair(short, long));
-        let assigned = cheapest(rows.min(columns), rows.max(columns), cost);
-        let pairs = assigned.into_iter().enumerate().map(|(short, long)| pair(short, long));
+        let assigned = cheapest_pairs(rows, columns, is_wide, |row, column| self.cost(pair(row, column)));
+        let pairs = assigned.into_iter().map(|(row, column)| pair(row, column));
         Ok(pairs.filter(|&(row, column)| self.price(row, column) < NEVER).collect())
     }
 

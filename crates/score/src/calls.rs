@@ -57,11 +57,6 @@ impl Calls {
         self.inputs.push(InputKey::default());
     }
 
-    /// Sets the key of the text that the encoder gets for the arguments of call `index`.
-    pub(super) fn know(&mut self, index: usize, input: InputKey) {
-        self.inputs[index] = input;
-    }
-
     /// The tool of call `index`.
     pub(super) fn tool(&self, index: usize) -> &str {
         &self.tools[index]

@@ -179,7 +179,7 @@ impl PreparedCalls {
     pub(super) fn know(&mut self, inputs: &[InputKey]) {
         for (index, text) in self.texts.iter().enumerate() {
             if let Some(text) = *text {
-                self.calls.know(index, inputs[text]);
+                self.calls.inputs[index] = inputs[text];
             }
         }
     }

@@ -129,7 +129,7 @@ impl Comparer<'_, '_> {
                 let best = bucket.assign(self.chunk, &mut scores);
                 changed[bucket.item] |= bucket.settle(&best, &mut pairings[bucket.item]);
             }
-            open.retain(|bucket| changed[bucket.item] && bucket.names_files);
+            open.retain(|bucket| changed[bucket.item] && bucket.calls.names_files);
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Findings over a whole set, from the fidelity of its matched pairs: the arguments that are wrong most often, and the
 //! pairs that only the embedding accepts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use m3_trajectory::json::{Json, Keys};
 use serde::Serialize;
@@ -22,21 +23,13 @@ const MOST_PAIRS: usize = 1_000;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
     tools: BTreeMap<String, u64>,
-    arguments: BTreeMap<(String, String), Wrong>,
-    pairs: BTreeSet<Rank>,
+    /// By tool and argument; their [`pairs`](WrongArgument::pairs) are not counted yet.
+    arguments: BTreeMap<(String, String), WrongArgument>,
+    pairs: BTreeMap<Rank, RejectedMatch>,
     rejected: u64,
 }
 
-/// The number of pairs in which an argument is wrong, and its first occurrence.
-#[derive(Debug, Clone, PartialEq)]
-struct Wrong {
-    pairs: u64,
-    id: String,
-    reason: String,
-    values: Values,
-}
-
-/// The values of an argument as JSON text, cut after 200 characters; `None` where a call has none. Hostile.
+/// The values of an argument as JSON text, cut after 200 characters; `None` where a call has none. Untrusted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Values {
@@ -115,29 +108,14 @@ pub struct RejectedMatch {
     pub values: Values,
 }
 
-/// A rejected match. The order of ranks puts the most misleading one first: the most similar.
-#[derive(Debug, Clone, PartialEq)]
-struct Rank(RejectedMatch);
+/// The place of a rejected match among all. The most misleading one comes first: the most similar.
+type Rank = (Reverse<u64>, String, Option<usize>, usize);
 
-impl Rank {
-    fn key(&self) -> (std::cmp::Reverse<u64>, &str, Option<usize>, usize) {
-        let RejectedMatch { similarity, id, repeat, reference, .. } = &self.0;
+impl RejectedMatch {
+    fn rank(&self) -> Rank {
         // Similarities are not negative, so their bits sort in the same order.
-        (std::cmp::Reverse(similarity.max(0.0).to_bits()), id, *repeat, reference.index)
-    }
-}
-
-impl Eq for Rank {}
-
-impl Ord for Rank {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-impl PartialOrd for Rank {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+        let bits = self.similarity.max(0.0).to_bits();
+        (Reverse(bits), self.id.clone(), self.repeat, self.reference.index)
     }
 }
 
@@ -164,11 +142,13 @@ impl Findings {
         for (name, argument) in named {
             let key = (pair.tool.clone(), name);
             if let Some(known) = self.arguments.get_mut(&key) {
-                known.pairs += 1;
+                known.wrong += 1;
             } else if self.arguments.len() < MOST_ARGUMENTS {
                 let (id, reason) = (id.to_owned(), argument.reason.to_string());
                 let values = Values::new(argument, calls);
-                self.arguments.insert(key, Wrong { pairs: 1, id, reason, values });
+                let (tool, argument) = key.clone();
+                let wrong = WrongArgument { tool, argument, wrong: 1, pairs: 0, id, reason, values };
+                self.arguments.insert(key, wrong);
             }
         }
     }
@@ -182,7 +162,7 @@ impl Findings {
     ) {
         self.rejected += 1;
         let worst = fidelity.worst();
-        self.pairs.insert(Rank(RejectedMatch {
+        let rejected = RejectedMatch {
             id: id.to_owned(),
             repeat: None,
             tool: pair.tool.clone(),
@@ -193,56 +173,50 @@ impl Findings {
             argument: worst.map(ArgumentComparison::name).unwrap_or_default(),
             reason: worst.map(|worst| worst.reason.to_string()).unwrap_or_default(),
             values: worst.map(|worst| Values::new(worst, calls)).unwrap_or_default(),
-        }));
+        };
+        self.pairs.entry(rejected.rank()).or_insert(rejected);
         if self.pairs.len() > MOST_PAIRS {
             self.pairs.pop_last();
         }
     }
 
-    /// Adds the findings of a further repetition; pairs that have no number yet are of the first one.
+    /// Adds the findings of a further repetition. Rejected matches that are not numbered yet are given repetition 1.
     pub(crate) fn add_repetition(&mut self, other: Findings, repeat: usize) {
         let Findings { tools, arguments, pairs, rejected } = other;
         for (tool, pairs) in tools {
             *self.tools.entry(tool).or_default() += pairs;
         }
-        for (key, wrong) in arguments {
+        for (key, argument) in arguments {
             if let Some(known) = self.arguments.get_mut(&key) {
-                known.pairs += wrong.pairs;
+                known.wrong += argument.wrong;
             } else if self.arguments.len() < MOST_ARGUMENTS {
-                self.arguments.insert(key, wrong);
+                self.arguments.insert(key, argument);
             }
         }
         self.rejected += rejected;
-        let mine = std::mem::take(&mut self.pairs).into_iter().map(|pair| (pair, 1));
-        let numbered =
-            mine.chain(pairs.into_iter().map(|pair| (pair, repeat))).map(|(Rank(pair), number)| {
-                let repeat = pair.repeat.or(Some(number));
-                Rank(RejectedMatch { repeat, ..pair })
-            });
-        self.pairs = numbered.collect::<BTreeSet<Rank>>().into_iter().take(MOST_PAIRS).collect();
+        let mine = std::mem::take(&mut self.pairs).into_values().map(|pair| (pair, 1));
+        for (pair, number) in mine.chain(pairs.into_values().map(|pair| (pair, repeat))) {
+            let pair = RejectedMatch { repeat: pair.repeat.or(Some(number)), ..pair };
+            self.pairs.entry(pair.rank()).or_insert(pair);
+        }
+        self.pairs = std::mem::take(&mut self.pairs).into_iter().take(MOST_PAIRS).collect();
     }
 
     /// The arguments that are wrong, those that are wrong most often first.
     #[must_use]
     pub fn wrong_arguments(&self) -> Vec<WrongArgument> {
-        let arguments = self.arguments.iter().map(|((tool, argument), wrong)| WrongArgument {
-            tool: tool.clone(),
-            argument: argument.clone(),
-            wrong: wrong.pairs,
-            pairs: self.tools.get(tool).copied().unwrap_or_default(),
-            id: wrong.id.clone(),
-            reason: wrong.reason.clone(),
-            values: wrong.values.clone(),
-        });
-        let mut arguments: Vec<WrongArgument> = arguments.collect();
+        let pairs = |tool: &str| self.tools.get(tool).copied().unwrap_or_default();
+        let counted =
+            |argument: &WrongArgument| WrongArgument { pairs: pairs(&argument.tool), ..argument.clone() };
+        let mut arguments: Vec<WrongArgument> = self.arguments.values().map(counted).collect();
         // The sort is stable: arguments that are wrong equally often stay in the order of tool and argument.
-        arguments.sort_by_key(|argument| std::cmp::Reverse(argument.wrong));
+        arguments.sort_by_key(|argument| Reverse(argument.wrong));
         arguments
     }
 
     /// Matched pairs whose arguments do not ask for the same, the most similar first, and how many there are in all.
     #[must_use]
     pub fn rejected_matches(&self) -> (Vec<RejectedMatch>, u64) {
-        (self.pairs.iter().map(|Rank(pair)| pair.clone()).collect(), self.rejected)
+        (self.pairs.values().cloned().collect(), self.rejected)
     }
 }

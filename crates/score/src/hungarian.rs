@@ -19,17 +19,28 @@ struct Solver<C> {
 pub(crate) fn cheapest(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> i128) -> Vec<usize> {
     let least = |row| (0..columns).map(|column| cost(row, column)).min().unwrap_or_default();
     let row_prices = (0..rows).map(least).collect();
-    let mut solver = Solver {
-        cost,
-        row_prices,
-        column_prices: vec![0; columns],
-        column_of: vec![None; rows],
-        row_of: vec![None; columns],
-    };
+    let (column_prices, column_of, row_of) = (vec![0; columns], vec![None; rows], vec![None; columns]);
+    let mut solver = Solver { cost, row_prices, column_prices, column_of, row_of };
     for row in 0..rows.min(columns) {
         solver.assign(row);
     }
     solver.column_of.into_iter().flatten().collect()
+}
+
+/// The pairs of rows and columns of a cheapest assignment, in no particular order. `rows_first` says which side chooses:
+/// it must not be the longer one.
+pub(crate) fn cheapest_pairs(
+    rows: usize,
+    columns: usize,
+    rows_first: bool,
+    cost: impl Fn(usize, usize) -> i128,
+) -> Vec<(usize, usize)> {
+    if rows_first {
+        cheapest(rows, columns, cost).into_iter().enumerate().collect()
+    } else {
+        let rows = cheapest(columns, rows, |column, row| cost(row, column));
+        rows.into_iter().enumerate().map(|(column, row)| (row, column)).collect()
+    }
 }
 
 impl<C: Fn(usize, usize) -> i128> Solver<C> {

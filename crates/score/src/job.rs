@@ -6,26 +6,15 @@ use std::collections::{HashMap, HashSet};
 use m3_flow::CallRole;
 use m3_trajectory::json::{Json, Keys};
 
-use super::JobEvidence;
 use super::answer::AnswerAgreement;
 use super::calls::Calls;
 use super::fidelity::constants::{SAME_OTHERWISE, THRESHOLD};
 use super::matching::Match;
 use super::results::PairResults;
-use super::{CallPlace, ComparedPair, ExactSum};
+use super::{CallPlace, ComparedPair, ExactSum, JobEvidence};
 
 /// The weight of an extra call that may or may not change something, as a share of one that does.
 const UNKNOWN: f64 = 0.5;
-
-/// Facts about a trajectory besides its calls.
-pub(super) struct KnownResults<'a> {
-    /// The agreement of what both trajectories leave behind.
-    pub(super) artifacts: Option<f64>,
-    /// Whether the reference's calls returned pictures. Not the prediction's: it could hide them.
-    pub(super) has_pictures: bool,
-    /// How well the final replies agree.
-    pub(super) answer: Option<&'a AnswerAgreement>,
-}
 
 /// The evidence whether a trajectory did its job.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +83,7 @@ pub struct WorstCall {
     pub compared: Option<(CallPlace, String)>,
 }
 
-/// The calls of a reference and of its prediction, and which are compared.
+/// The calls of a reference and of its prediction, which are compared, and the other facts about both trajectories.
 pub(super) struct JobCalls<'a> {
     pub(super) references: &'a Calls,
     pub(super) predictions: &'a Calls,
@@ -109,6 +98,12 @@ pub(super) struct JobCalls<'a> {
     pub(super) role: &'a dyn Fn(&str) -> CallRole,
     /// The matches of the alignment.
     pub(super) matches: &'a [Match],
+    /// The agreement of what both trajectories leave behind.
+    pub(super) artifacts: Option<f64>,
+    /// Whether the reference's calls returned pictures. Not the prediction's: it could hide them.
+    pub(super) has_pictures: bool,
+    /// How well the final replies agree.
+    pub(super) answer: Option<&'a AnswerAgreement>,
 }
 
 /// Calls that failed, and those that were made again for them.
@@ -134,8 +129,7 @@ pub struct Changes {
 
 impl Job {
     /// Computes the evidence of a trajectory; `None` if the reference has no call.
-    pub(super) fn new(calls: &JobCalls<'_>, known: &KnownResults<'_>) -> Option<Self> {
-        let artifacts = known.artifacts;
+    pub(super) fn new(calls: &JobCalls<'_>) -> Option<Self> {
         let roles = calls.roles(calls.references);
         let failures = calls.failures();
         let (fidelities, partners) = calls.fidelities(&failures);
@@ -150,9 +144,9 @@ impl Job {
             lowest_change: lowest(&mut changes.iter().map(|&call| fidelities[call])).unwrap_or(lowest_of_all),
             lowest: lowest_of_all,
             extra_changes: weight / (weight + changes.len().max(1) as f64),
-            artifacts,
-            answer: known.answer.and_then(|answer| answer.score),
-            is_bound: known.has_pictures || roles.contains(&CallRole::Changes),
+            artifacts: calls.artifacts,
+            answer: calls.answer.and_then(|answer| answer.score),
+            is_bound: calls.has_pictures || roles.contains(&CallRole::Changes),
         };
         let differing = |change: bool| {
             let mut wrong: Vec<usize> = (0..roles.len())
@@ -171,7 +165,7 @@ impl Job {
         };
         let differing = [differing(true), differing(false)];
         let reached_without = calls.reached_without.len();
-        let facts = evidence.facts(differing, calls.first_of(&extra), reached_without, known.answer);
+        let facts = evidence.facts(differing, calls.first_of(&extra), reached_without, calls.answer);
         Some(Self { evidence, facts, changes: calls.changes(&roles, &fidelities) })
     }
 }

@@ -1,7 +1,6 @@
 //! The alignment of one predicted trajectory with its reference: which calls are matched, and why the others are not.
 
-use m3_embedding::cosine;
-use m3_embedding::{Embedder, InputKey};
+use m3_embedding::{Embedder, InputKey, cosine};
 
 use super::assign::{Side, assign, check_size};
 use super::bucket::{Bucket, buckets};
@@ -252,40 +251,31 @@ enum Fate {
     Alone(Reason, Option<(usize, f64)>),
 }
 
-impl Fate {
-    /// Why a call would stay unmatched, and its best candidate: `scores` are its similarities to the classes whose
-    /// first calls are `others`.
-    fn alone(scores: impl Iterator<Item = f64>, others: &[usize], thresholds: Thresholds) -> Self {
-        let best = others.iter().copied().zip(scores).reduce(|best, next| {
-            let is_better = next.1 > best.1 || (next.1 >= best.1 && next.0 < best.0);
-            if is_better { next } else { best }
-        });
-        let is_similar = best.is_some_and(|(_, similarity)| similarity >= thresholds.weak());
-        Fate::Alone(if is_similar { Reason::AssignedElsewhere } else { Reason::BelowThreshold }, best)
-    }
-}
-
-/// For the calls of each class, why they would stay unmatched; `others` are the first calls of the other side's
-/// classes.
+/// For the calls of each class, why they would stay unmatched, and their best candidate; `others` are the first calls of
+/// the other side's classes.
 fn fates<S: Iterator<Item = f64>>(
     classes: impl Iterator<Item = S>,
     others: &[usize],
     thresholds: Thresholds,
 ) -> Vec<Fate> {
-    classes.map(|scores| Fate::alone(scores, others, thresholds)).collect()
+    let fate = |similarities: S| {
+        let best = others.iter().copied().zip(similarities).reduce(|best, next| {
+            let is_better = next.1 > best.1 || (next.1 >= best.1 && next.0 < best.0);
+            if is_better { next } else { best }
+        });
+        let is_similar = best.is_some_and(|(_, similarity)| similarity >= thresholds.weak());
+        Fate::Alone(if is_similar { Reason::AssignedElsewhere } else { Reason::BelowThreshold }, best)
+    };
+    classes.map(fate).collect()
 }
 
 fn unmatched(calls: &Calls, fates: Vec<Fate>) -> Vec<UnmatchedCall> {
-    let alone = fates.into_iter().enumerate().filter_map(|(index, fate)| match fate {
+    let alone = |(index, fate): (usize, Fate)| match fate {
         Fate::Matched => None,
-        Fate::Alone(reason, best) => Some((index, reason, best)),
-    });
-    alone
-        .map(|(index, reason, best)| UnmatchedCall {
-            tool: calls.tool(index).to_owned(),
-            place: calls.places[index],
-            reason,
-            best,
-        })
-        .collect()
+        Fate::Alone(reason, best) => {
+            let (tool, place) = (calls.tool(index).to_owned(), calls.places[index]);
+            Some(UnmatchedCall { tool, place, reason, best })
+        }
+    };
+    fates.into_iter().enumerate().filter_map(alone).collect()
 }

@@ -30,7 +30,7 @@ macro_rules! registry {
             pub const ALL: [Metric; [$($meaning),*].len()] = [$(Metric::$metric,)*];
         }
 
-        static ROWS: [Row; Metric::COUNT] = [$(Row { meaning: $meaning, $($field: $value,)* },)*];
+        static ROWS: [Row; Metric::COUNT] = [$(Row { meaning: $meaning, $($field: $value,)* ..USUAL },)*];
     };
 }
 
@@ -54,6 +54,20 @@ struct Row {
     /// The note beside its value in the table of a score; `None` if it has no line there.
     note: fn(&NoteContext<'_>) -> Option<String>,
 }
+
+/// What the rows of the table have unless they say otherwise. Each row has a meaning, a name, a label, a heading and a
+/// source of its own.
+const USUAL: Row = Row {
+    name: "",
+    meaning: "",
+    label: "",
+    heading: "",
+    is_in_tables: true,
+    column: None,
+    averaged: PartOfAverages::Never,
+    source: Source::Average,
+    note: |_| None,
+};
 
 /// Which averages a metric is part of. M³-Bench has two conventions (`docs/metrics.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,9 +143,7 @@ registry! {
         name: "verdict",
         label: "did the job",
         heading: "done",
-        is_in_tables: true,
         column: Some(0),
-        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.verdict), mean),
         note: |set| Some(set.jobs.unwrap_or("the share that did, to be expected").to_owned()),
     }
@@ -140,7 +152,6 @@ registry! {
         name: "recall",
         label: "recall",
         heading: "rec.",
-        is_in_tables: true,
         column: Some(1),
         averaged: PartOfAverages::Always,
         source: Source::Alignment(Sum::Matched, |profile| match profile {
@@ -154,7 +165,6 @@ registry! {
         name: "precision",
         label: "precision",
         heading: "prec.",
-        is_in_tables: true,
         column: Some(2),
         averaged: PartOfAverages::Always,
         source: Source::Alignment(Sum::Matched, |_| Ratio::new(Count::PredictedCalls, Without::Calls)),
@@ -165,7 +175,6 @@ registry! {
         name: "argument_similarity",
         label: "argument similarity",
         heading: "args",
-        is_in_tables: true,
         column: Some(3),
         averaged: PartOfAverages::Always,
         source: Source::Alignment(Sum::OfPairs(|pair| pair.similarity), of_similarity),
@@ -183,8 +192,6 @@ registry! {
         label: "  of strong matches",
         heading: "strong",
         is_in_tables: false,
-        column: None,
-        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::OfPairs(|pair| if pair.is_strong { pair.similarity } else { 0.0 }), of_similarity),
         note: |set| (set.profile == Profile::OpenM3Bench).then(|| "of strong matches only".to_owned()),
     }
@@ -193,9 +200,7 @@ registry! {
         name: "argument_fidelity",
         label: "argument fidelity",
         heading: "fid.",
-        is_in_tables: true,
         column: Some(4),
-        averaged: PartOfAverages::Never,
         source: Source::Alignment(
             Sum::OfPairs(|pair| pair.fidelity),
             |_| Ratio::new(Count::Matched, Without::Calls),
@@ -211,18 +216,14 @@ registry! {
         heading: "fid. covered",
         is_in_tables: false,
         column: Some(5),
-        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::OfTrajectories(|aligned, _| aligned.fidelity), covered),
-        note: |_| None,
     }
     RegionOverlap {
         meaning: "How far boxes, circles and points in the arguments of matched calls overlap with the reference's: the mean intersection over union; unknown where the reference has none. Not part of the average.",
         name: "region_overlap",
         label: "region overlap",
         heading: "IoU",
-        is_in_tables: true,
         column: Some(6),
-        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanInPairs(|pair| pair.regions), mean),
         note: |_| Some("mean IoU of boxes, circles, points".to_owned()),
     }
@@ -233,7 +234,6 @@ registry! {
         heading: "artif.",
         is_in_tables: false,
         column: Some(7),
-        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.artifact_agreement), mean),
         note: |_| Some("what is left behind, by its content".to_owned()),
     }
@@ -244,7 +244,6 @@ registry! {
         heading: "answer",
         is_in_tables: false,
         column: Some(16),
-        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.answer_agreement), mean),
         note: |_| Some("final replies, by their values".to_owned()),
     }
@@ -255,9 +254,7 @@ registry! {
         heading: "ch. rec.",
         is_in_tables: false,
         column: Some(13),
-        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.changes.recall), mean),
-        note: |_| None,
     }
     ChangePrecision {
         meaning: "Of a trajectory's predicted calls that change something, the share that is matched; unknown where there is none. Not part of the average.",
@@ -266,9 +263,7 @@ registry! {
         heading: "ch. prec.",
         is_in_tables: false,
         column: Some(14),
-        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.changes.precision), mean),
-        note: |_| None,
     }
     ChangeFidelity {
         meaning: "The mean fidelity of a trajectory's reference calls that change something: what is compared with no call counts as 0; unknown where there is none. Not part of the average.",
@@ -277,7 +272,6 @@ registry! {
         heading: "ch. fid.",
         is_in_tables: false,
         column: Some(15),
-        averaged: PartOfAverages::Never,
         source: Source::Alignment(Sum::MeanOfTrajectories(|aligned| aligned.changes.fidelity), mean),
         note: |set| {
             let [recall, precision] = [Metric::ChangeRecall, Metric::ChangePrecision]
@@ -290,7 +284,6 @@ registry! {
         name: "step_coherence",
         label: "step coherence",
         heading: "steps",
-        is_in_tables: true,
         column: Some(8),
         averaged: PartOfAverages::Always,
         source: Source::Alignment(
@@ -304,7 +297,6 @@ registry! {
         name: "merge_purity",
         label: "merge purity",
         heading: "merge",
-        is_in_tables: true,
         column: Some(10),
         averaged: PartOfAverages::Always,
         source: Source::Alignment(
@@ -318,7 +310,6 @@ registry! {
         name: "order_consistency",
         label: "order consistency",
         heading: "order",
-        is_in_tables: true,
         column: Some(9),
         averaged: PartOfAverages::Always,
         source: Source::Alignment(
@@ -338,9 +329,7 @@ registry! {
         name: "average",
         label: "average",
         heading: "avg.",
-        is_in_tables: true,
         column: Some(u8::MAX),
-        averaged: PartOfAverages::Never,
         source: Source::Average,
         note: |_| Some("mean of the six, without fidelity".to_owned()),
     }
@@ -349,21 +338,17 @@ registry! {
         name: "task_completion",
         label: "task completion",
         heading: "task",
-        is_in_tables: true,
         column: Some(11),
         averaged: PartOfAverages::WhereGradedByType,
         source: Source::Grades,
-        note: |_| None,
     }
     InformationGrounding {
         meaning: "Does the answer rest on what the tools gave? Graders say it (M³-Bench, section 4.4).",
         name: "information_grounding",
         label: "information grounding",
         heading: "info",
-        is_in_tables: true,
         column: Some(12),
         averaged: PartOfAverages::WhereGraded,
         source: Source::Grades,
-        note: |_| None,
     }
 }

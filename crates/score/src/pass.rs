@@ -35,10 +35,8 @@ impl PassMetric {
     /// The metric with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        if name == Self::LOWEST {
-            return Some(Self::LowestArgumentFidelity);
-        }
-        Metric::of_scores().find(|metric| metric.name() == name).map(Self::Metric)
+        let lowest = (name == Self::LOWEST).then_some(Self::LowestArgumentFidelity);
+        lowest.or_else(|| Metric::of_scores().find(|metric| metric.name() == name).map(Self::Metric))
     }
 
     /// The value for a trajectory, in [0, 1]; `None` if it is unknown.

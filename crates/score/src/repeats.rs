@@ -22,39 +22,23 @@ impl Summary {
 }
 
 impl Ledger {
-    fn add_repetition(&mut self, other: Ledger) {
+    fn add_repetition(&mut self, mut other: Ledger) {
         // The references are the same ones, so their number is not added.
-        let Ledger {
-            references: _,
-            predictions,
-            scored,
-            missing,
-            extra,
-            duplicate,
-            empty,
-            errored,
-            unfinished,
-            too_large,
-            malformed_calls,
-            failures,
-        } = other;
-        self.predictions += predictions;
-        self.malformed_calls += malformed_calls;
-        self.scored += scored;
-        for (class, count) in failures {
+        self.predictions += other.predictions;
+        self.malformed_calls += other.malformed_calls;
+        self.scored += other.scored;
+        for (class, count) in std::mem::take(&mut other.failures) {
             *self.failures.entry(class).or_default() += count;
         }
-        for (mine, others) in [
-            (&mut self.missing, missing),
-            (&mut self.extra, extra),
-            (&mut self.duplicate, duplicate),
-            (&mut self.empty, empty),
-            (&mut self.errored, errored),
-            (&mut self.unfinished, unfinished),
-            (&mut self.too_large, too_large),
-        ] {
+        for (mine, others) in self.lists().into_iter().zip(other.lists()) {
             let known: HashSet<String> = mine.iter().cloned().collect();
-            mine.extend(others.into_iter().filter(|id| !known.contains(id)));
+            mine.extend(others.drain(..).filter(|id| !known.contains(id)));
         }
+    }
+
+    /// The lists of ids.
+    fn lists(&mut self) -> [&mut Vec<String>; 7] {
+        let Self { missing, extra, duplicate, empty, errored, unfinished, too_large, .. } = self;
+        [missing, extra, duplicate, empty, errored, unfinished, too_large]
     }
 }

@@ -11,7 +11,7 @@ use super::answer::{AnswerAgreement, answer_agreement};
 use super::chunk::{Chunk, PreparedPair};
 use super::counterparts::{Comparer, PairedCalls, pair_of};
 use super::fidelity::{DoubtfulPairs, Fidelity};
-use super::job::{JobCalls, KnownResults};
+use super::job::JobCalls;
 use super::matching::{Matching, align, calls_to_embed, cosine_of_calls};
 use super::results::ResultEvidence;
 use super::results::survey::Survey;
@@ -154,13 +154,14 @@ impl<'a> Run<'a> {
                 results: prepared.results.as_deref(),
                 role: &role,
                 matches: &matching.matches,
+                artifacts,
+                has_pictures: prepared.has_pictures,
+                answer: prepared.answer.as_ref(),
             };
             let is_aligned = prepared.failure != Some(FailureClass::TooLarge);
             let has_verdict = self.options.profile == Profile::Paper && is_aligned;
-            let answer = prepared.answer.as_ref();
-            let answer_agreement = answer.and_then(|answer| answer.score);
-            let known = KnownResults { artifacts, has_pictures: prepared.has_pictures, answer };
-            let job = has_verdict.then(|| Job::new(&calls, &known)).flatten();
+            let answer_agreement = calls.answer.and_then(|answer| answer.score);
+            let job = has_verdict.then(|| Job::new(&calls)).flatten();
             let mut sums = ExactSums::of(
                 prepared.failure.is_some(),
                 &matching,
@@ -173,7 +174,6 @@ impl<'a> Run<'a> {
             sums.passed = u64::from(prepared.verdict == Some(Ok(())));
             self.summary.aggregate += sums;
             self.summary.findings.add(&prepared, &matching.matches, &compared);
-            let role = |tool: &str| self.options.role(tool);
             self.summary.by_tool.add(prepared.failure, &matching, &compared, &role);
             let PreparedPair { id, task_type, failure, verdict, answer: prepared_answer, .. } = prepared;
             if let Some(task_type) = &task_type {

@@ -44,11 +44,7 @@ impl<'a> Schema<'a> {
 
     /// The members that any part of the schema requires.
     pub(super) fn required(self) -> Vec<&'a str> {
-        let lists = self.variants().into_iter().filter_map(|variant| match variant.get("required") {
-            Some(Json::Array(keys)) => Some(keys),
-            _ => None,
-        });
-        lists.flatten().filter_map(Json::as_str).collect()
+        self.lists("required").flatten().filter_map(Json::as_str).collect()
     }
 
     /// The values that mean the same as a missing one.
@@ -89,15 +85,20 @@ impl<'a> Schema<'a> {
 
     /// Whether the values are listed, and this text is one of them.
     pub(super) fn has_choice(self, text: &str) -> bool {
-        self.variants().iter().any(|variant| match variant.get("enum") {
-            Some(Json::Array(choices)) => choices.iter().any(|choice| choice.as_str() == Some(text)),
-            _ => false,
-        })
+        self.lists("enum").flatten().any(|choice| choice.as_str() == Some(text))
     }
 
     /// Whether the values are listed.
     pub(super) fn has_choices(self) -> bool {
-        self.variants().iter().any(|variant| matches!(variant.get("enum"), Some(Json::Array(_))))
+        self.lists("enum").next().is_some()
+    }
+
+    /// The lists under a key of any part of the schema.
+    fn lists(self, key: &str) -> impl Iterator<Item = &'a Vec<Json>> {
+        self.variants().into_iter().filter_map(move |variant| match variant.get(key) {
+            Some(Json::Array(items)) => Some(items),
+            _ => None,
+        })
     }
 
     /// Whether some part of the schema names this type.

@@ -280,7 +280,6 @@ const SHOWN: usize = 60;
 /// Describes the mismatch in a few words; places are counted from 1, step and call: `2.1`.
 impl fmt::Display for Mismatch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let position = |place: &CallPlace| format!("{}.{}", place.step + 1, place.call + 1);
         match self {
             Self::Failed(FailureClass::Missing) => formatter.write_str("there is no prediction"),
             Self::Failed(FailureClass::TooLarge) => {
@@ -295,20 +294,14 @@ impl fmt::Display for Mismatch {
                 write!(formatter, "step {} has {calls} instead of {reference}", step + 1)
             }
             Self::Call { sides: [side, other], place, tool, nearest } => {
-                let (tool, place) = (shortened(tool, SHOWN), position(place));
-                write!(formatter, "{side} call {place} ({tool}) is like no {other} one")?;
+                write!(formatter, "{side} call {place} ({}) is like no {other} one", shortened(tool, SHOWN))?;
                 match nearest.as_deref() {
                     None => write!(formatter, ": none of this tool is left"),
                     Some((near, argument)) if argument.is_empty() => {
-                        write!(formatter, ": {} has other arguments", position(near))
+                        write!(formatter, ": {near} has other arguments")
                     }
                     Some((near, argument)) => {
-                        write!(
-                            formatter,
-                            ": `{}` differs from {}",
-                            shortened(argument, SHOWN),
-                            position(near)
-                        )
+                        write!(formatter, ": `{}` differs from {near}", shortened(argument, SHOWN))
                     }
                 }
             }

@@ -54,12 +54,7 @@ impl WeightedSums {
     }
 
     fn value(&self, metric: Metric, sum: Sum) -> f64 {
-        match sum {
-            Sum::Matched => self.matched,
-            Sum::OfPairs(_) | Sum::OfTrajectories(_) | Sum::MeanInPairs(_) | Sum::MeanOfTrajectories(_) => {
-                self.of_metrics[metric.index()]
-            }
-        }
+        if matches!(sum, Sum::Matched) { self.matched } else { self.of_metrics[metric.index()] }
     }
 
     /// The value of a metric; `well` is the share of trajectories that did not fail.

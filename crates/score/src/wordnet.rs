@@ -135,7 +135,6 @@ fn in_block(mut at: usize, end: usize, wanted: &[u8]) -> Vec<Sense> {
 
 /// The senses of a word, or of several words of which the last may be inflected; `irregular` returns the base of an
 /// irregular form, and any other word as it is.
-#[must_use]
 pub(crate) fn meanings(words: &str, irregular: impl Fn(&str) -> &str) -> Vec<Sense> {
     let mut all = senses(words);
     let (before, last) = words.rsplit_once(' ').map_or(("", words), |(before, last)| (before, last));
@@ -189,7 +188,6 @@ fn bases(word: &str, irregular: &str) -> Vec<String> {
 }
 
 /// Whether a sense is that of a verb. Synsets of verbs come last, but for the names that `WordNet` does not have.
-#[must_use]
 pub(crate) fn is_verb(sense: Sense) -> bool {
     (number::<4>(16)..number::<4>(20)).contains(&sense.synset)
 }
@@ -202,14 +200,12 @@ fn hypernym(synset: u32) -> Option<u32> {
 }
 
 /// Whether a synset is one thing, such as a person or a town, and not a kind of things.
-#[must_use]
 pub(crate) fn is_instance(synset: u32) -> bool {
     let at = parts()[1].start + 3 * usize::try_from(synset).unwrap_or(0);
     number::<3>(at) > SYNSETS
 }
 
 /// Whether words are a name first of all, not a word of a language.
-#[must_use]
 pub(crate) fn is_name(senses: &[Sense]) -> bool {
     senses.first().is_some_and(|sense| is_instance(sense.synset) || sense.synset >= number::<4>(20))
 }
@@ -254,36 +250,27 @@ fn links(a: &[Sense], b: &[Sense]) -> [bool; 3] {
 }
 
 /// The relation between the senses of two words: the one that says most.
-#[must_use]
 pub(crate) fn relation(a: &[Sense], b: &[Sense]) -> Relation {
     let pairs = || a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
     let shared = pairs().filter(|(x, y)| x.synset == y.synset).map(|(x, y)| x.share.min(y.share)).max();
     let is_usual = |sense: &Sense| sense.share > 0;
     let usual = || pairs().filter(|(x, y)| is_usual(x) && is_usual(y));
     let [is_opposite, is_derived, is_similar] = links(a, b);
-    if is_opposite {
-        return Relation::Opposite;
+    let are_siblings =
+        |(x, y): (&Sense, &Sense)| hypernym(x.synset).is_some() && hypernym(x.synset) == hypernym(y.synset);
+    let is_broader = |(x, y): (&Sense, &Sense)| is_above(x.synset, y.synset) || is_above(y.synset, x.synset);
+    let near = |sense: &Sense| hypernyms(sense.synset).take(COUSIN_STEPS);
+    let are_cousins = |(x, y)| near(x).any(|kind| near(y).any(|other| kind == other));
+    match shared {
+        _ if is_opposite => Relation::Opposite,
+        Some(share) => Relation::Same(share),
+        None if is_derived => Relation::Derived,
+        None if is_similar => Relation::Similar,
+        None if usual().any(are_siblings) => Relation::Siblings,
+        None if usual().any(is_broader) => Relation::Broader,
+        None if usual().any(are_cousins) => Relation::Cousins,
+        None => Relation::Unrelated,
     }
-    if let Some(share) = shared {
-        return Relation::Same(share);
-    }
-    if is_derived {
-        return Relation::Derived;
-    }
-    if is_similar {
-        return Relation::Similar;
-    }
-    if usual().any(|(x, y)| hypernym(x.synset).is_some() && hypernym(x.synset) == hypernym(y.synset)) {
-        return Relation::Siblings;
-    }
-    if usual().any(|(x, y)| is_above(x.synset, y.synset) || is_above(y.synset, x.synset)) {
-        return Relation::Broader;
-    }
-    let near = |synset: u32| hypernyms(synset).take(COUSIN_STEPS);
-    if usual().any(|(x, y)| near(x.synset).any(|kind| near(y.synset).any(|other| kind == other))) {
-        return Relation::Cousins;
-    }
-    Relation::Unrelated
 }
 
 /// Whether the first synset is among the hypernyms of the second.
@@ -292,7 +279,6 @@ fn is_above(kind: u32, synset: u32) -> bool {
 }
 
 /// Whether the second words imply the first ones: `tuna` implies `fish`, and `Chicago` implies `Illinois`.
-#[must_use]
 pub(crate) fn is_implied(words: &[Sense], by: &[Sense]) -> bool {
     let to = |synset: u32, wanted: u32| {
         relations(synset).filter(move |&(_, kind)| kind == wanted).map(|(synset, _)| synset)

@@ -13,10 +13,7 @@ const NEAR: usize = 4;
 
 /// The letter that a reference consists of.
 pub(super) fn wanted(reference: &[Token]) -> Option<char> {
-    match reference {
-        [token] => letter(token),
-        _ => None,
-    }
+    if let [token] = reference { letter(token) } else { None }
 }
 
 /// The letter that a reply chooses: the first one behind the last label that has any, else the first one of all.

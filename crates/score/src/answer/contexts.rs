@@ -78,14 +78,18 @@ impl Context {
 }
 
 fn cosine(a: &Weights, b: &Weights) -> f64 {
-    let (mut sum, mut at) = (0.0, 0);
-    for (word, weight) in a {
+    common(a, b).fold(0.0, |sum, (x, y)| sum + x * y)
+}
+
+/// The weights of the words that both have; each has its words once, in the order of their numbers.
+pub(super) fn common(a: &[(u32, f64)], b: &[(u32, f64)]) -> impl Iterator<Item = (f64, f64)> {
+    let mut at = 0;
+    a.iter().filter_map(move |(word, weight)| {
         while b.get(at).is_some_and(|(other, _)| other < word) {
             at += 1;
         }
-        sum += b.get(at).filter(|(other, _)| other == word).map_or(0.0, |(_, other)| weight * other);
-    }
-    sum
+        b.get(at).filter(|(other, _)| other == word).map(|(_, other)| (*weight, *other))
+    })
 }
 
 /// Adds the words on one side, the nearer ones with more weight.

@@ -83,11 +83,8 @@ fn in_digits(text: &str) -> Option<Date> {
         _ => return None,
     };
     let (month, day) = (u8::try_from(month).ok()?, u8::try_from(day).ok()?);
-    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(Date {
-        year: Some(year),
-        month,
-        day: Some(day),
-    })
+    let date = Date { year: Some(year), month, day: Some(day) };
+    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(date)
 }
 
 /// The time of day that begins at the first token, and how many tokens it has.
@@ -101,13 +98,10 @@ pub(super) fn time(tokens: &[Token]) -> Option<(Time, usize)> {
         let minutes = minutes.split_once(':').map_or(minutes, |(minutes, _)| minutes);
         return at_clock(hours.parse().ok()?, minutes.parse().ok()?, half(1), 1);
     }
-    let hour = |at: usize| {
-        let word = &tokens.get(at)?.text;
-        word.parse()
-            .ok()
-            .or_else(|| place("ones", word).and_then(|hour| u16::try_from(hour).ok()))
-            .filter(|h| *h <= 24)
+    let number = |word: &str| {
+        word.parse().ok().or_else(|| place("ones", word).and_then(|number| u16::try_from(number).ok()))
     };
+    let hour = |at: usize| number(&tokens.get(at)?.text).filter(|hour| *hour <= 24);
     if let Some(half) = half(1) {
         return at_clock(hour(0)?, 0, Some(half), 1);
     }
@@ -119,7 +113,7 @@ pub(super) fn time(tokens: &[Token]) -> Option<(Time, usize)> {
         "quarter" => (15, 1),
         "twenty" if hour(1).is_some() => (20 + hour(1)?, 2),
         "twenty" => (20, 1),
-        word => (word.parse().ok().or_else(|| place("ones", word).and_then(|m| u16::try_from(m).ok()))?, 1),
+        word => (number(word)?, 1),
     };
     let (relation, at) = (&tokens.get(spoken)?.text, spoken + 1);
     let whole = hour(at).filter(|hour| (1..=12).contains(hour))?;

@@ -1,6 +1,6 @@
 //! Whether a reply says yes or no, denies what the reference says, or says that the job was not done.
 
-use super::contexts::Contents;
+use super::contexts::{Contents, common};
 use super::tokens::{Break, Kind, Token};
 use super::words::{begins_with_refusal, is_in};
 
@@ -34,7 +34,7 @@ pub(super) fn contrary<'a>(
         let (mut same, mut other) = (0.0, (0.0, None));
         for their in &theirs {
             // One common word is not enough: it may name many things.
-            if shared(&our.words, &their.words) < our.words.len().max(their.words.len()).min(2) {
+            if common(&our.words, &their.words).count() < our.words.len().max(their.words.len()).min(2) {
                 continue;
             }
             let alike = alike(&our.words, &their.words);
@@ -71,21 +71,10 @@ fn denials(tokens: &[Token]) -> usize {
     (0..tokens.len()).filter(|&at| denies(at)).count()
 }
 
-/// How many words both have.
-fn shared(a: &[(u32, f64)], b: &[(u32, f64)]) -> usize {
-    a.iter().filter(|(word, _)| b.binary_search_by_key(word, |(word, _)| *word).is_ok()).count()
-}
-
 /// The weight of the common words, as a share of the mean weight of both, in [0, 1].
 fn alike(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     let weight = |words: &[(u32, f64)]| words.iter().map(|(_, weight)| weight).sum::<f64>();
-    let (mut both, mut at) = (0.0, 0);
-    for (word, weight) in a {
-        while b.get(at).is_some_and(|(other, _)| other < word) {
-            at += 1;
-        }
-        both += b.get(at).filter(|(other, _)| other == word).map_or(0.0, |_| *weight);
-    }
+    let both = common(a, b).fold(0.0, |sum, (weight, _)| sum + weight);
     let all = weight(a) + weight(b);
     if all > 0.0 { 2.0 * both / all } else { 0.0 }
 }

@@ -14,7 +14,7 @@ pub(super) enum Kind {
 }
 
 /// How strongly a token is separated from the one before it, from weakest to strongest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Break {
     None,
     /// A colon, which binds what follows to what stands before.
@@ -24,6 +24,8 @@ pub(super) enum Break {
     /// A dash, an arrow or the like.
     Clause,
     Sentence,
+    /// Also the separation of a text's first token from nothing.
+    #[default]
     Line,
 }
 
@@ -85,7 +87,7 @@ fn plain(reply: &str) -> String {
 }
 
 /// Reads tokens: those so far, and the state in which the next one begins.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Reader {
     tokens: Vec<Token>,
     gap: Break,
@@ -94,12 +96,6 @@ struct Reader {
     quotations: usize,
     /// The number of open braces. The members of a JSON object belong together, even on several lines.
     depth: usize,
-}
-
-impl Default for Reader {
-    fn default() -> Self {
-        Self { tokens: Vec::new(), gap: Break::Line, is_item: false, quotation: 0, quotations: 0, depth: 0 }
-    }
 }
 
 impl Reader {
@@ -238,24 +234,17 @@ impl Reader {
         let letters: usize = after.chars().take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();
         let is_zip =
             number.len() > 1 && number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit());
-        let mut left = "";
-        match next {
-            _ if is_zip || number.is_empty() => {
-                self.push(chunk, Kind::Code);
-                return "";
-            }
-            None => {}
-            Some('%' | '°') => left = after,
-            Some('-' | '/') if is_second(&after[1..]) => left = &after[1..],
-            Some('x') if after[1..].starts_with(|c: char| c.is_ascii_digit()) => left = &after[1..],
-            Some(_) if (1..=8).contains(&letters) && is_tail(&after[letters..]) => left = after,
-            Some(_) => {
-                self.push(chunk, Kind::Code);
-                return "";
-            }
-        }
-        self.push(&shown, Kind::Number);
-        left
+        let rest = match next {
+            _ if is_zip || number.is_empty() => None,
+            None | Some('%' | '°') => Some(after),
+            Some('-' | '/') if is_second(&after[1..]) => Some(&after[1..]),
+            Some('x') if after[1..].starts_with(|c: char| c.is_ascii_digit()) => Some(&after[1..]),
+            Some(_) if (1..=8).contains(&letters) && is_tail(&after[letters..]) => Some(after),
+            Some(_) => None,
+        };
+        let (shown, kind) = rest.map_or((chunk, Kind::Code), |_| (&*shown, Kind::Number));
+        self.push(shown, kind);
+        rest.unwrap_or_default()
     }
 
     /// Adds a word: `isn't` becomes `is` and `not`, `Rose's` becomes `rose`.
@@ -278,16 +267,9 @@ impl Reader {
         if text.is_empty() {
             return;
         }
-        let (gap, is_item) = (self.gap, self.is_item);
-        let token = Token {
-            shown: shown.to_owned(),
-            text,
-            kind,
-            gap,
-            is_item,
-            is_label: false,
-            quotation: self.quotation,
-        };
+        let Self { gap, is_item, quotation, .. } = *self;
+        let shown = shown.to_owned();
+        let token = Token { shown, text, kind, gap, is_item, is_label: false, quotation };
         self.tokens.push(token);
         (self.gap, self.is_item) = (Break::None, false);
     }

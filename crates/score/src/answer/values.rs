@@ -6,6 +6,7 @@ use super::dates::{Date, Time, date, time};
 use super::numbers::{Number, unit};
 use super::tokens::{Break, Kind, Token};
 use super::words::{is_in, place, scale, stem};
+use crate::wordnet;
 
 /// The most words of a quotation that is a value; a longer one is prose.
 const LONGEST_QUOTATION: usize = 8;
@@ -270,14 +271,11 @@ fn capitals(rest: &[Token], begins: bool) -> Option<usize> {
 /// Whether a word with a capital is a name anywhere: `AMC`, `OpenCV`, a weekday, a word that no dictionary has.
 fn is_name(token: &Token) -> bool {
     let has_more = token.shown.chars().skip(1).any(char::is_uppercase);
-    let senses = || crate::wordnet::meanings(&token.text, |word| word);
-    has_more
-        || is_in("days", &token.text)
-        || !is_in("stop", &token.text) && is_unusual(&token.text, &senses())
-}
-
-fn is_unusual(word: &str, senses: &[crate::wordnet::Sense]) -> bool {
-    let is_function =
-        is_in("yes", word) || is_in("no", word) || is_in("not", word) || is_in("ordinals", word);
-    !is_function && (senses.is_empty() || crate::wordnet::is_name(senses))
+    let is_usual = || {
+        let is_function =
+            ["stop", "yes", "no", "not", "ordinals"].iter().any(|list| is_in(list, &token.text));
+        let is_word = |senses: &[wordnet::Sense]| !senses.is_empty() && !wordnet::is_name(senses);
+        is_function || is_word(&wordnet::meanings(&token.text, |word| word))
+    };
+    has_more || is_in("days", &token.text) || !is_usual()
 }

@@ -11,7 +11,6 @@ const LEAST_DOUBT: f64 = 0.005;
 
 /// A curve through the sums and their log-odds of "the same": parts of about the same weight, made to rise by isotonic
 /// regression (pooling of neighbours that do not).
-#[must_use]
 pub(crate) fn isotonic(scored: &[WeighedSum]) -> Vec<(f64, f64)> {
     let mut sorted = scored.to_vec();
     sorted.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
@@ -49,7 +48,6 @@ pub(crate) fn isotonic(scored: &[WeighedSum]) -> Vec<(f64, f64)> {
 }
 
 /// The value of a curve at `x`: linear between the points, and with the slope 1 beyond them.
-#[must_use]
 pub(crate) fn on_curve(curve: &[(f64, f64)], x: f64) -> f64 {
     let after = curve.partition_point(|point| point.0 < x);
     match (after.checked_sub(1).and_then(|before| curve.get(before)), curve.get(after)) {

@@ -154,7 +154,6 @@ struct BestSplit {
 
 /// Grows trees that are added to `base`, the sums that rows have already. `signs` are the signs of the numbers; `seed`
 /// chooses the rows and numbers that each tree sees.
-#[must_use]
 pub(crate) fn boost(rows: &[Row<'_>], base: &[f64], signs: &[Sign], growth: Growth, seed: u64) -> Vec<Tree> {
     let binned = BinnedRows::new(rows, signs.len());
     let mut sums = base.to_vec();
@@ -239,13 +238,8 @@ fn grow(choice: &Choice<'_>, sample: Vec<usize>, growth: Growth) -> Tree {
         };
         let sums = [split.left, leaf.sums.without(split.left)];
         for (side, rows) in [left, right].into_iter().enumerate() {
-            let mut leaf = Leaf {
-                rows,
-                sums: sums[side],
-                bounds: bounds[side],
-                parent: Some((node, side)),
-                split: None,
-            };
+            let (sums, bounds, parent) = (sums[side], bounds[side], Some((node, side)));
+            let mut leaf = Leaf { rows, sums, bounds, parent, split: None };
             leaf.split = best(choice, &leaf, growth.least_rows);
             leaves.push(leaf);
         }

@@ -56,7 +56,6 @@ struct Line {
 impl Tree {
     /// The tree with each of its values times `share`, to six digits: the mean of two forests is all their trees with half
     /// their values.
-    #[must_use]
     pub(crate) fn scaled(mut self, share: f64) -> Self {
         for leaf in &mut self.leaves {
             *leaf = (*leaf * share * 1e6).round() / 1e6;
@@ -65,7 +64,6 @@ impl Tree {
     }
 
     /// The value that the tree adds for a row. NaN is missing, and so is a number that the row does not have.
-    #[must_use]
     pub(crate) fn value(&self, numbers: &[f64]) -> f64 {
         let mut at = 0_isize;
         // A tree without a question has one leaf.
@@ -77,17 +75,13 @@ impl Tree {
         let leaf = usize::try_from(-1 - at).unwrap_or_default();
         self.leaves.get(leaf).copied().unwrap_or_default()
     }
-}
 
-impl Tree {
     /// The length of a row that has all numbers that the tree uses.
-    #[must_use]
     pub(crate) fn numbers(&self) -> usize {
         self.nodes.iter().map(|node| node.number.saturating_add(1)).max().unwrap_or_default()
     }
 
     /// The largest absolute value that the tree adds.
-    #[must_use]
     pub(crate) fn largest(&self) -> f64 {
         self.leaves.iter().map(|leaf| leaf.abs()).fold(0.0, f64::max)
     }
@@ -131,7 +125,6 @@ impl TryFrom<Line> for Tree {
 }
 
 /// The probability for log-odds.
-#[must_use]
 pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }

@@ -58,14 +58,14 @@ fn key_of(prepared: &PreparedPair, key: fn(&PairFlow, usize) -> u64, call: usize
 }
 
 /// The calls of one tool that may get another partner than the alignment's.
-struct Candidates {
-    /// Reference calls; the first `matched` of them are matched by the alignment.
+pub(super) struct Candidates {
+    /// Reference calls; the first `matched` of them are matched by the alignment, and keep a partner.
     rows: Vec<usize>,
     matched: usize,
     /// Predicted calls.
     columns: Vec<usize>,
-    /// Whether any call of the tool names a file that a call makes.
-    names_files: bool,
+    /// Whether any call of the tool names a file that a call makes: its fidelity then depends on the pairing.
+    pub(super) names_files: bool,
 }
 
 impl Candidates {
@@ -115,12 +115,7 @@ impl Candidates {
 /// Calls of one tool whose pairing is open.
 pub(super) struct OpenBucket {
     pub(super) item: usize,
-    /// Reference calls; the first `matched` of them are matched by the alignment, and keep a partner.
-    references: Vec<usize>,
-    matched: usize,
-    predictions: Vec<usize>,
-    /// Whether calls of the tool name files that calls make: their fidelity then depends on the pairing.
-    pub(super) names_files: bool,
+    pub(super) calls: Candidates,
     /// Whether a reference call (row) and a predicted call (column) may be paired.
     allowed: Matrix<bool>,
     /// Whether both calls have the same key, which does not depend on names of files.
@@ -138,8 +133,8 @@ impl OpenBucket {
         (matched, wrong): (&HashMap<usize, AlignedPair<'_>>, &HashSet<&str>),
         embedder: &Embedder,
     ) -> Option<Self> {
-        let candidates = Candidates::new(prepared, bucket, (matched, wrong))?;
-        let Candidates { rows, matched: matched_rows, columns, names_files } = candidates;
+        let calls = Candidates::new(prepared, bucket, (matched, wrong))?;
+        let Candidates { rows, columns, names_files, .. } = &calls;
         let places = rows.len().saturating_mul(columns.len());
         if places == 0 || places > MOST_PLACES {
             return None;
@@ -162,8 +157,8 @@ impl OpenBucket {
         };
         let allowed = Matrix::from_fn(rows.len(), columns.len(), |row, column| match own(row) {
             _ if aligned[(row, column)] => true,
-            _ if is_large => names_files && same_keys[(row, column)],
-            Some(own) => names_files || is_indistinct(own, (rows[row], columns[column])),
+            _ if is_large => *names_files && same_keys[(row, column)],
+            Some(own) => *names_files || is_indistinct(own, (rows[row], columns[column])),
             None => true,
         });
         let all = || (0..rows.len()).flat_map(|row| allowed.row(row));
@@ -171,25 +166,15 @@ impl OpenBucket {
             return None;
         }
         let has_choice = |row: usize| allowed.row(row).filter(|is_allowed| *is_allowed).nth(1).is_some();
-        let is_open = rows.len() > matched_rows || (0..rows.len()).any(has_choice);
-        is_open.then_some(Self {
-            item,
-            references: rows,
-            matched: matched_rows,
-            predictions: columns,
-            names_files,
-            allowed,
-            same_keys,
-            aligned,
-        })
+        let is_open = rows.len() > calls.matched || (0..rows.len()).any(has_choice);
+        is_open.then_some(Self { item, calls, allowed, same_keys, aligned })
     }
 
     /// The pairs that are compared.
     pub(super) fn pairs(&self) -> impl Iterator<Item = ComparedCalls> {
-        let (rows, columns) = (0..self.references.len(), self.predictions.len());
-        let all = rows.flat_map(move |row| (0..columns).map(move |column| (row, column)));
-        all.filter(|&place| self.allowed[place])
-            .map(|(row, column)| (self.item, self.references[row], self.predictions[column]))
+        let Candidates { rows, columns, .. } = &self.calls;
+        let all = (0..rows.len()).flat_map(|row| (0..columns.len()).map(move |column| (row, column)));
+        all.filter(|&place| self.allowed[place]).map(|(row, column)| (self.item, rows[row], columns[column]))
     }
 
     /// Finds the best pairs, as rows and columns, by the fidelities of [`OpenBucket::pairs`] in the same order. Matched
@@ -199,26 +184,23 @@ impl OpenBucket {
         chunk: &Chunk,
         fidelities: &mut impl Iterator<Item = f64>,
     ) -> Vec<(usize, usize)> {
-        let fidelity = Matrix::from_fn(self.references.len(), self.predictions.len(), |row, column| {
+        let Candidates { rows, columns, matched, names_files } = &self.calls;
+        let fidelity = Matrix::from_fn(rows.len(), columns.len(), |row, column| {
             if !self.allowed[(row, column)] {
                 return -1.0;
             }
             let fidelity = fidelities.next().unwrap_or(0.0);
             // The alignment depends on names of files, which must not matter where the calls choose these names.
-            let kept = if self.aligned[(row, column)] && !self.names_files { ALIGNED } else { 0.0 };
+            let kept = if self.aligned[(row, column)] && !names_files { ALIGNED } else { 0.0 };
             kept + if self.same_keys[(row, column)] { fidelity } else { fidelity - TIE }
         });
-        let all: Vec<usize> = (0..self.predictions.len()).collect();
-        let mut pairs = self.assign_some(chunk, &fidelity, (0..self.matched, &all), -TIE);
+        let all: Vec<usize> = (0..columns.len()).collect();
+        let mut pairs = self.assign_some(chunk, &fidelity, (0..*matched, &all), -TIE);
         let is_left = |column: &usize| pairs.iter().all(|(_, taken)| taken != column);
         let left: Vec<usize> = all.iter().copied().filter(is_left).collect();
-        if pairs.len() == self.matched {
-            pairs.extend(self.assign_some(
-                chunk,
-                &fidelity,
-                (self.matched..self.references.len(), &left),
-                THRESHOLD - TIE,
-            ));
+        if pairs.len() == *matched {
+            let rest = (*matched..rows.len(), left.as_slice());
+            pairs.extend(self.assign_some(chunk, &fidelity, rest, THRESHOLD - TIE));
         }
         pairs
     }
@@ -235,8 +217,8 @@ impl OpenBucket {
         let part =
             Matrix::from_fn(count, columns.len(), |row, column| fidelity[(start + row, columns[column])]);
         let classes: Vec<usize> = (0..count.max(columns.len())).collect();
-        let predicted: Vec<usize> = columns.iter().map(|&column| self.predictions[column]).collect();
-        let references = prepared.references.calls.steps_of(&self.references[rows]);
+        let predicted: Vec<usize> = columns.iter().map(|&column| self.calls.columns[column]).collect();
+        let references = prepared.references.calls.steps_of(&self.calls.rows[rows]);
         let predictions = prepared.predictions.calls.steps_of(&predicted);
         let references = Side { classes: &classes[..count], steps: &references };
         let predictions = Side { classes: &classes[..columns.len()], steps: &predictions };
@@ -247,16 +229,17 @@ impl OpenBucket {
     /// Writes the pairs into the pairing; returns whether that changes it.
     pub(super) fn settle(&self, pairs: &[(usize, usize)], pairing: &mut [Option<usize>]) -> bool {
         // The alignment is one of the possible assignments, so the best one has at least `matched` pairs.
-        if pairs.len() < self.matched {
+        let Candidates { rows, columns, matched, .. } = &self.calls;
+        if pairs.len() < *matched {
             return false;
         }
-        let before: Vec<Option<usize>> = self.predictions.iter().map(|&call| pairing[call]).collect();
-        for &call in &self.predictions {
+        let before: Vec<Option<usize>> = columns.iter().map(|&call| pairing[call]).collect();
+        for &call in columns {
             pairing[call] = None;
         }
         for &(row, column) in pairs {
-            pairing[self.predictions[column]] = Some(self.references[row]);
+            pairing[columns[column]] = Some(rows[row]);
         }
-        before.iter().zip(&self.predictions).any(|(before, &call)| *before != pairing[call])
+        before.iter().zip(columns).any(|(before, &call)| *before != pairing[call])
     }
 }

@@ -11,7 +11,7 @@ use m3_trajectory::json::{Json, is_same, pointer_to};
 use super::{ComparedCalls, Comparer, PairedCalls, compare_all};
 use crate::fidelity::constants::{EQUIVALENT, SAME_OTHERWISE, THRESHOLD};
 use crate::fidelity::{ArgumentComparison, CallFidelity, Kind, Verdict, may_be_split};
-use crate::flow::{Counterparts, RewrittenPair, words_of_place};
+use crate::flow::{Counterparts, RewrittenPair, at_mut, words_of_place};
 
 /// The most extra calls of a tool that are searched for the rest of a list, and the most members of their arguments.
 const MOST_PARTS: usize = 64;
@@ -125,6 +125,7 @@ impl Comparer<'_, '_> {
         let prepared = &self.chunk.items[item];
         let own = prepared.references.arguments[reference].as_ref()?;
         let pairing = Counterparts::Known { calls: &paired.pairings[item], files: &free.files };
+        let list = pointer_to("", &one.key);
         let mut whole: Option<RewrittenPair> = None;
         // In the order of the calls, which is also the order of the items, if they have one.
         let all: BTreeSet<usize> = one.rest.iter().copied().chain([predicted]).collect();
@@ -138,8 +139,8 @@ impl Comparer<'_, '_> {
                 None => whole = Some(part),
                 Some(whole) => {
                     restore(&mut whole.reference, &part.reference, own);
-                    if let (Some(items), Some(Json::Array(more))) =
-                        (list_mut(&mut whole.predicted, &one.key), part.predicted.get(&one.key))
+                    if let (Some(Json::Array(items)), Some(Json::Array(more))) =
+                        (at_mut(&mut whole.predicted, &list), part.predicted.get(&one.key))
                     {
                         items.extend(more.iter().cloned());
                     }
@@ -239,14 +240,6 @@ fn chosen(parts: &[(usize, &[Json])], all: &[Json], part: &[Json]) -> Option<Vec
         }
     }
     (count == 0).then(|| rest.into_iter().collect())
-}
-
-fn list_mut<'j>(arguments: &'j mut Json, key: &str) -> Option<&'j mut Vec<Json>> {
-    let Json::Object(members) = arguments else { return None };
-    members.iter_mut().find(|(name, _)| name == key).and_then(|(_, value)| match value {
-        Json::Array(items) => Some(items),
-        _ => None,
-    })
 }
 
 /// Restores the reference's own text wherever it was not replaced for one of the parts. A text stays replaced by the

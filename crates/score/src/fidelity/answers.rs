@@ -134,12 +134,10 @@ impl DoubtfulPairs {
         let next = self.distinct.len();
         let place = *self.known.entry(calls_key(pair)).or_insert(next);
         if place == next {
-            self.distinct.push(DoubtfulPair {
-                tool: pair.tool.to_owned(),
-                arguments: [pair.a.cloned(), pair.b.cloned()],
-                question: pair.question.map(str::to_owned),
-                argument: segments(&worst.path).next().map(Cow::into_owned),
-            });
+            let (tool, arguments) = (pair.tool.to_owned(), [pair.a.cloned(), pair.b.cloned()]);
+            let question = pair.question.map(str::to_owned);
+            let argument = segments(&worst.path).next().map(Cow::into_owned);
+            self.distinct.push(DoubtfulPair { tool, arguments, question, argument });
         }
         self.pairs.push(place);
     }

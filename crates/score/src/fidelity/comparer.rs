@@ -41,7 +41,7 @@ type Pairs<'p, 'c> = dyn Fn(usize) -> CallPair<'c> + Sync + 'p;
 /// assert_eq!(found.worst().unwrap().path, "/lng");
 /// assert_eq!(found.worst().unwrap().verdict, Verdict::Different);
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Fidelity<'a> {
     catalog: Option<&'a Catalog>,
     cosines: Arc<Cosines>,
@@ -83,14 +83,7 @@ impl<'a> Fidelity<'a> {
     /// Creates a comparison. With a catalog, the tools' schemas tell kinds, defaults and required arguments.
     #[must_use]
     pub fn new(catalog: Option<&'a Catalog>) -> Self {
-        Self {
-            catalog,
-            cosines: Arc::default(),
-            model: None,
-            known: HashMap::new(),
-            is_by_spelling: false,
-            keeps_evidence: false,
-        }
+        Self { catalog, ..Self::default() }
     }
 
     /// Sets the model that scores; `None` is the one that m3 is built with.
@@ -310,13 +303,13 @@ impl<'a> Fidelity<'a> {
         words.begin();
         let none = Json::Object(Vec::new());
         let (a, b) = (pair.a.unwrap_or(&none), pair.b.unwrap_or(&none));
-        let mut arguments = Alignment::compare(self.schema(pair).map(Schema::new), words, pair.tool, a, b);
+        let schema = self.schema(pair).map(Schema::new);
+        let mut arguments = Alignment::compare(schema, words, pair.tool, a, b);
         // Only equal arguments score 1, whatever the rules made of their values.
         if arguments.iter().all(|argument| argument.score >= 1.0) && !is_same(a, b) {
             let finding = Finding::new(Kind::Object, SAME_OTHERWISE, "the same in another writing");
             arguments.push(finding.at(""));
         }
-        let schema = self.schema(pair).map(Schema::new);
         // Most calls are equal, and need no question.
         let is_equal = arguments.iter().all(|argument| argument.verdict == Verdict::Equal);
         let question = pair.question.filter(|_| !is_equal).map(Question::new);
@@ -359,7 +352,7 @@ impl<'a> Fidelity<'a> {
 /// counts or narrows the request gets at most `ORDERED_OR_ABSENT`.
 fn judge(argument: &mut ArgumentComparison, evidence: &Evidence, probability: f64, changes_answer: bool) {
     // Only equal values score 1, and a value that was not read to its end is not accepted.
-    let most = if evidence.is_cut() { TOO_LONG } else { SAME_OTHERWISE };
+    let most = if evidence.is_cut { TOO_LONG } else { SAME_OTHERWISE };
     let weight = if changes_answer { ORDERED_OR_ABSENT } else { 1.0 };
     // A model with absurd numbers may give NaN, which accepts nothing.
     argument.score = if probability.is_nan() { 0.0 } else { weight * probability.min(most) };

@@ -3,7 +3,7 @@
 //! A key covers everything that a comparison depends on, except the encoder, which the cache knows: the rules (by their
 //! version), the model, the tool with its schema, the question, and both arguments.
 
-use m3_embedding::InputKey;
+use m3_embedding::{InputKey, text_key};
 use m3_trajectory::json::Json;
 use sha2::{Digest as _, Sha256};
 
@@ -26,35 +26,27 @@ type KeptRegion = (Option<String>, Option<String>, String, u64);
 
 /// The key of a comparison. `schema` and `question` are the keys of the schema and the question, `model` is a digest.
 pub(super) fn key(pair: CallPair<'_>, schema: &InputKey, question: &InputKey, model: &str) -> InputKey {
-    let mut digest = Digest::default();
-    digest.feed(&RULES_VERSION.to_le_bytes());
-    digest.feed_text(model);
-    digest.feed(schema);
-    digest.feed_calls(pair, question);
-    digest.shortened()
+    hashed(|digest| {
+        digest.feed(&RULES_VERSION.to_le_bytes());
+        digest.feed_text(model);
+        digest.feed(schema);
+        digest.feed_calls(pair, question);
+    })
 }
 
 /// The key of a question, which is longer than most calls and the same for all calls of a trajectory.
 pub(super) fn question_key(question: Option<&str>) -> InputKey {
-    let mut digest = Digest::default();
-    digest.feed(question.unwrap_or_default().as_bytes());
-    digest.shortened()
+    text_key(question.unwrap_or_default())
 }
 
 /// The key of a pair of calls, however they are compared: the tool, the question and both arguments.
 pub(super) fn calls_key(pair: CallPair<'_>) -> InputKey {
-    let mut digest = Digest::default();
-    digest.feed_calls(pair, &question_key(pair.question));
-    digest.shortened()
+    hashed(|digest| digest.feed_calls(pair, &question_key(pair.question)))
 }
 
 /// The key of a schema.
 pub(super) fn schema_key(schema: Option<&Json>) -> InputKey {
-    let mut digest = Digest::default();
-    if let Some(schema) = schema {
-        digest.feed_value(schema);
-    }
-    digest.shortened()
+    hashed(|digest| schema.into_iter().for_each(|schema| digest.feed_value(schema)))
 }
 
 /// The most bytes that wait for one call of the hash function: a call costs more than most of the values.
@@ -67,14 +59,16 @@ struct Digest {
     waiting: Vec<u8>,
 }
 
-impl Digest {
-    fn shortened(mut self) -> InputKey {
-        self.digest.update(&self.waiting);
-        let mut key = InputKey::default();
-        key.copy_from_slice(&self.digest.finalize()[..16]);
-        key
-    }
+/// The first 16 bytes of the hash of what is fed to it.
+fn hashed(feed: impl FnOnce(&mut Digest)) -> InputKey {
+    let mut digest = Digest::default();
+    feed(&mut digest);
+    let mut key = InputKey::default();
+    key.copy_from_slice(&digest.digest.chain_update(&digest.waiting).finalize()[..16]);
+    key
+}
 
+impl Digest {
     fn feed(&mut self, bytes: &[u8]) {
         if self.waiting.len() + bytes.len() > AT_ONCE {
             self.digest.update(&self.waiting);
@@ -203,12 +197,13 @@ mod tests {
     fn long_values_have_the_key_of_their_bytes() {
         for length in [AT_ONCE - 9, AT_ONCE - 8, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE] {
             let text = "x".repeat(length);
-            let mut digest = Digest::default();
-            digest.feed(b"before");
-            digest.feed_text(&text);
-            digest.feed(b"after");
+            let key = hashed(|digest| {
+                digest.feed(b"before");
+                digest.feed_text(&text);
+                digest.feed(b"after");
+            });
             let bytes = [&b"before"[..], &(length as u64).to_le_bytes(), text.as_bytes(), b"after"].concat();
-            assert_eq!(digest.shortened(), Sha256::digest(bytes)[..16], "{length}");
+            assert_eq!(key, Sha256::digest(bytes)[..16], "{length}");
         }
     }
 

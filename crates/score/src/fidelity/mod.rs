@@ -54,7 +54,6 @@ pub use answers::{
 pub use comparer::Fidelity;
 pub use evidence::Evidence;
 pub(crate) use file_words::{LOSS, file_words, is_of_loss, without_signs};
-use m3_support::pointer::segments;
 use m3_trajectory::json::Json;
 pub use regions::{RegionOverlap, Regions};
 use serde::{Deserialize, Serialize};
@@ -226,18 +225,7 @@ impl ArgumentComparison {
     /// whole.
     #[must_use]
     pub fn name(&self) -> String {
-        let mut name = String::new();
-        for segment in segments(&self.path) {
-            if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
-                name.push_str("[]");
-                continue;
-            }
-            if !name.is_empty() {
-                name.push('.');
-            }
-            name.push_str(&place::cut(&segment, LONGEST_KEY));
-        }
-        name
+        place::name_of(&self.path, |_| "[]".to_owned(), LONGEST_KEY)
     }
 }
 
@@ -265,13 +253,8 @@ pub struct CallFidelity {
 /// The fidelity of calls without arguments.
 impl Default for CallFidelity {
     fn default() -> Self {
-        Self {
-            score: 1.0,
-            arguments: Vec::new(),
-            evidence: Vec::new(),
-            settled: 1.0,
-            regions: Regions::default(),
-        }
+        let (arguments, evidence, regions) = (Vec::new(), Vec::new(), Regions::default());
+        Self { score: 1.0, arguments, evidence, settled: 1.0, regions }
     }
 }
 
@@ -309,14 +292,14 @@ impl Finding {
     /// A finding whose verdict follows from the score; values that are not equal never score 1.
     fn new(kind: Kind, score: f64, reason: impl Into<Cow<'static, str>>) -> Self {
         let score = if score.is_finite() { score.clamp(0.0, constants::SAME_OTHERWISE) } else { 0.0 };
-        let verdict = if score >= constants::EQUIVALENT {
-            Verdict::Equivalent
-        } else if score >= constants::CLOSE {
-            Verdict::Close
-        } else {
-            Verdict::Different
-        };
-        Self { kind, score, verdict, reason: reason.into() }
+        Self { kind, score, verdict: Verdict::Different.by_score(score), reason: reason.into() }
+    }
+
+    /// A finding with one of two reasons: for another writing of one value, or for values with nothing in common.
+    fn same_or_not(kind: Kind, is_same: bool, [same, other]: [&'static str; 2]) -> Self {
+        let (score, reason) =
+            if is_same { (constants::SAME_OTHERWISE, same) } else { (constants::NOTHING, other) };
+        Self::new(kind, score, reason)
     }
 
     /// Turns the finding into a comparison of the argument at a JSON pointer.
@@ -327,9 +310,5 @@ impl Finding {
 
     fn equal(kind: Kind) -> Self {
         Self { kind, score: 1.0, verdict: Verdict::Equal, reason: Cow::Borrowed(EQUAL) }
-    }
-
-    fn absent(kind: Kind, score: f64, verdict: Verdict, reason: &'static str) -> Self {
-        Self { kind, score, verdict, reason: Cow::Borrowed(reason) }
     }
 }

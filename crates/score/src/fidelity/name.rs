@@ -123,11 +123,6 @@ impl Name {
         self.words.last().map(String::as_str)
     }
 
-    /// The number of words of the name.
-    pub(super) fn length(&self) -> usize {
-        self.words.len()
-    }
-
     /// Whether values are latitudes or longitudes.
     pub(super) fn is_degrees(&self) -> bool {
         self.is_of("degrees") || self.with_spaces() == "long"

@@ -38,8 +38,8 @@ impl<'a> Place<'a> {
                 }
                 within => {
                     place.is_inside = within.is_some();
-                    let is_item = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
-                    if is_item { add_item(&mut place.name, &key) } else { add_member(&mut place.name, &key) }
+                    let add = if is_index(&key) { add_item } else { add_member };
+                    add(&mut place.name, &key);
                 }
             }
         }
@@ -59,6 +59,28 @@ fn add_item(name: &mut String, index: &str) {
     name.push('[');
     name.push_str(&cut(index, KEY));
     name.push(']');
+}
+
+/// The name of the place that a pointer leads to: keys with points between them, each cut after `longest` characters,
+/// and what `item` writes for an index in a list.
+pub(super) fn name_of(pointer: &str, item: impl Fn(&str) -> String, longest: usize) -> String {
+    let mut name = String::new();
+    for key in segments(pointer) {
+        if is_index(&key) {
+            name.push_str(&item(&key));
+            continue;
+        }
+        if !name.is_empty() {
+            name.push('.');
+        }
+        name.push_str(&cut(&key, longest));
+    }
+    name
+}
+
+/// Whether a segment of a pointer may be an index in a list.
+pub(super) fn is_index(segment: &str) -> bool {
+    !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The first characters of a text, with an ellipsis if there are more.

@@ -22,10 +22,11 @@ use m3_flow::{AskedNames, CallView, GivenFiles, Lineage, Mention, Role};
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
-pub(super) use rewrite::{RewriteContext, RewrittenPair, replaced};
+pub(super) use rewrite::{RewriteContext, RewrittenPair, at_mut, replaced};
 pub use shown::{SideFlow, flow_of};
 use side::Side;
 use values::Values;
+pub(super) use values::given_names_of;
 
 use super::calls::Calls;
 
@@ -70,9 +71,7 @@ impl PairFlow {
         let asked = asked_names([reference, prediction]);
         Some(Box::new(Self { references, predictions, values, asked }))
     }
-}
 
-impl PairFlow {
     /// Whether a reference call or a predicted call names files, or uses values, that calls make or the task gives.
     pub(super) fn names_files(&self, calls: [Option<usize>; 2]) -> bool {
         self.mentions(calls).next().is_some() || calls[1].is_some_and(|call| self.values.are_used_by(call))
@@ -139,12 +138,6 @@ impl PairFlow {
     }
 }
 
-/// The names that a trajectory gives to things other than files, if other calls use them, each with its index; `asked`
-/// are the names that the task asks for.
-pub(super) fn given_names(trajectory: &Trajectory, asked: &AskedNames) -> HashMap<String, usize> {
-    values::given_names_of(trajectory, asked)
-}
-
 /// The names that a task asks for.
 pub(super) fn asked_names(both: [&Trajectory; 2]) -> AskedNames {
     AskedNames::new(&first_texts(both, &[question, Trajectory::prompt]).join("\n"))
@@ -207,7 +200,7 @@ pub(super) fn lineage<'t>(trajectory: &'t Trajectory, facts: PairFacts<'_>) -> (
 
 /// The place of a call as a text: `2.1` is the first call of the second step.
 pub(super) fn words_of_place(calls: &Calls, call: usize) -> String {
-    calls.places.get(call).map_or_else(String::new, |place| format!("{}.{}", place.step + 1, place.call + 1))
+    calls.places.get(call).map(ToString::to_string).unwrap_or_default()
 }
 
 /// The part of a text that a span names; empty where the span is not within the text.

@@ -4,11 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use m3_flow::{Mention, Role};
+use m3_flow::{Mention, Role, may_be_same_file};
 use m3_support::pointer::segments;
 use m3_trajectory::json::Json;
-
-use m3_flow::may_be_same_file;
 
 use super::tokens::{Meaning, ending, written};
 use super::{Counterparts, PairFlow, part};
@@ -321,7 +319,8 @@ pub(crate) fn replaced(arguments: &Json, mut changes: Vec<Change>) -> Json {
     arguments
 }
 
-pub(super) fn at_mut<'j>(value: &'j mut Json, pointer: &str) -> Option<&'j mut Json> {
+/// The value that a pointer leads to.
+pub(crate) fn at_mut<'j>(value: &'j mut Json, pointer: &str) -> Option<&'j mut Json> {
     segments(pointer).try_fold(value, |value, key| match value {
         Json::Array(items) => items.get_mut(key.parse::<usize>().ok()?),
         Json::Object(members) => members.iter_mut().find(|(name, _)| *name == key).map(|(_, value)| value),

@@ -34,13 +34,10 @@ pub(super) enum Meaning {
     Asked(String),
 }
 
-fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
-}
-
 /// The ending of a file's name, without its dot; empty where there is none.
 pub(super) fn ending(path: &str) -> &str {
-    file_name(path).rsplit_once('.').map_or("", |(_, ending)| ending)
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
 impl PairFlow {
@@ -130,26 +127,20 @@ impl PairFlow {
         pairing: Counterparts<'_>,
     ) -> String {
         let slot = |slot: &str| if slot.is_empty() { String::new() } else { format!(" as `{}`", &slot[1..]) };
+        let reads = |maker: String, which: &str| format!("reads what {maker} made{}", slot(which));
         let words = match meaning {
             Meaning::Made(call, which) => {
                 let paired = match pairing {
                     Counterparts::Known { calls, .. } => calls.iter().position(|found| *found == Some(*call)),
                     Counterparts::Unknown => None,
                 };
-                match paired {
-                    Some(call) => {
-                        format!("reads what {} made{}", words_of_place(predictions, call), slot(which))
-                    }
-                    None => format!(
-                        "reads what the reference's {} made{}",
-                        words_of_place(references, *call),
-                        slot(which)
-                    ),
-                }
+                let maker = match paired {
+                    Some(call) => words_of_place(predictions, call),
+                    None => format!("the reference's {}", words_of_place(references, *call)),
+                };
+                reads(maker, which)
             }
-            Meaning::Unpaired(call, which) => {
-                format!("reads what {} made{}", words_of_place(predictions, *call), slot(which))
-            }
+            Meaning::Unpaired(call, which) => reads(words_of_place(predictions, *call), which),
             Meaning::InPlace(file) => {
                 format!("uses the reference's file `{}`", shown(&self.references.lineage, *file))
             }

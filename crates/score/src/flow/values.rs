@@ -10,7 +10,7 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
 use super::Counterparts;
-use super::rewrite::{Change, replaced};
+use super::rewrite::{Change, at_mut, replaced};
 
 /// The most bytes of recorded text that are searched; larger trajectories are compared by their arguments alone.
 const LARGEST: usize = 16 << 20;
@@ -97,7 +97,7 @@ impl Values {
                 Counterparts::Unknown => None,
             };
             let Some(value) = maker.and_then(|maker| others.get(&maker)) else { continue };
-            let Some(place) = super::rewrite::at_mut(arguments, &used.pointer) else { continue };
+            let Some(place) = at_mut(arguments, &used.pointer) else { continue };
             let value_used = plain_value(&used.value);
             // The same word in another sense: a title, not the name of what a call made.
             let is_content = is_name(used)
@@ -144,8 +144,9 @@ pub(super) fn are_small(both: [&Trajectory; 2]) -> bool {
     })
 }
 
-/// The names that calls give to what they create, where other calls use them, each with its number.
-pub(super) fn given_names_of(trajectory: &Trajectory, asked: &AskedNames) -> HashMap<String, usize> {
+/// The names that a trajectory gives to things other than files, if other calls use them, each with its number; `asked`
+/// are the names that the task asks for.
+pub(crate) fn given_names_of(trajectory: &Trajectory, asked: &AskedNames) -> HashMap<String, usize> {
     if !trajectory.calls().any(|(_, call)| creates(&call.tool)) || trajectory.call_count() > MOST_CALLS {
         return HashMap::new();
     }

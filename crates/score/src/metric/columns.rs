@@ -7,10 +7,10 @@ impl Metric {
     pub const COUNT: usize = Self::ALL.len();
 
     /// The number of metrics that come from grades.
-    pub const GRADED: usize = count_graded();
+    pub const GRADED: usize = count(Self::COUNT, true);
 
     /// The number of metrics that may be unknown.
-    pub const MEANS: usize = count_means(Self::COUNT);
+    pub const MEANS: usize = count(Self::COUNT, false);
 
     /// The metrics that come from grades.
     pub fn of_grades() -> impl Iterator<Item = Metric> {
@@ -111,7 +111,7 @@ impl Metric {
     /// The place of the metric among those that may be unknown; `None` for others.
     #[must_use]
     pub fn mean_index(self) -> Option<usize> {
-        self.may_be_unknown().then(|| count_means(self.index()))
+        self.may_be_unknown().then(|| count(self.index(), false))
     }
 
     /// The sum over trajectories behind the metric; `None` for the average and for metrics that come from grades.
@@ -138,24 +138,13 @@ impl Metric {
     }
 }
 
-const fn count_graded() -> usize {
-    let (mut index, mut count) = (0, 0);
-    while index < ROWS.len() {
-        if matches!(ROWS[index].source, Source::Grades) {
-            count += 1;
-        }
-        index += 1;
-    }
-    count
-}
-
-/// The number of metrics before this place that are means of their own counts.
-const fn count_means(end: usize) -> usize {
+/// The number of metrics before this place that come from grades, or else that are means of their own counts.
+const fn count(end: usize, of_grades: bool) -> usize {
     let (mut index, mut count) = (0, 0);
     while index < end {
-        if ROWS[index].is_mean() {
-            count += 1;
-        }
+        let row = &ROWS[index];
+        let is_graded = matches!(row.source, Source::Grades);
+        count += (if of_grades { is_graded } else { row.is_mean() }) as usize;
         index += 1;
     }
     count

@@ -45,15 +45,17 @@ fn counts<K: Ord>(keys: impl Iterator<Item = K>) -> BTreeMap<K, u64> {
     counts
 }
 
+/// The number of pairs of matches with equal keys.
+fn equal<K: Ord>(pairs: &[Pair], key: impl Fn(&Pair) -> K) -> u64 {
+    counts(pairs.iter().map(key)).into_values().map(choose_2).sum()
+}
+
 /// Q: all pairs, minus those with equal reference steps, minus those with equal predicted steps, plus those that were
 /// subtracted twice.
 fn comparable(pairs: &[Pair]) -> u64 {
-    let equal = |counts: BTreeMap<_, u64>| counts.into_values().map(choose_2).sum::<u64>();
-    let same_cell = counts(pairs.iter().map(|pair| (pair.reference_step, pair.predicted_step)));
-    let same_cell: u64 = same_cell.into_values().map(choose_2).sum();
-    choose_2(pairs.len() as u64) + same_cell
-        - equal(counts(pairs.iter().map(|pair| pair.reference_step)))
-        - equal(counts(pairs.iter().map(|pair| pair.predicted_step)))
+    choose_2(pairs.len() as u64) + equal(pairs, |pair| (pair.reference_step, pair.predicted_step))
+        - equal(pairs, |pair| pair.reference_step)
+        - equal(pairs, |pair| pair.predicted_step)
 }
 
 /// The number of inversions in equation 6: pairs of matches in opposite orders. By ascending reference step, each

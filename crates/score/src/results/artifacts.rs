@@ -21,10 +21,8 @@ pub(super) struct Agreement {
     /// The sum of likenesses over the larger number of artifacts, in [0, 1]; `None` where nothing is left behind, or a picture
     /// of the reference cannot be had.
     pub(super) value: Option<f64>,
-    /// For each artifact of the reference: the calls that lead to it.
-    leading: Vec<BTreeSet<usize>>,
-    /// For each artifact of the prediction: the calls that lead to it.
-    predicted_leading: Vec<BTreeSet<usize>>,
+    /// For each artifact of the reference, and of the prediction: the calls that lead to it.
+    leading: [Vec<BTreeSet<usize>>; 2],
     /// Artifacts that are the same, of the reference and of the prediction.
     same: Vec<(usize, usize)>,
     /// What the reference and what the prediction leaves behind; at most [`MOST_IN_ALL`] of each.
@@ -60,8 +58,7 @@ impl Agreement {
         };
         Self {
             value: Some((sum / most as f64).clamp(0.0, 1.0)),
-            leading: leading(references, &wanted),
-            predicted_leading: leading(predictions, &left),
+            leading: [leading(references, &wanted), leading(predictions, &left)],
             same: pairs.iter().filter(|(_, found)| found.is_same).map(|(pair, _)| *pair).collect(),
             artifacts: [wanted, left],
             pairs,
@@ -78,27 +75,23 @@ impl Agreement {
         });
     }
 
-    /// What the reference leaves behind.
-    pub(super) fn wanted(&self) -> &[Artifact] {
-        &self.artifacts[0]
-    }
-
     /// Whether all that a reference call leads to is left behind by the prediction too.
     pub(super) fn has_all_of(&self, reference: usize) -> bool {
-        let mut artifacts =
-            (0..self.leading.len()).filter(|&row| self.leading[row].contains(&reference)).peekable();
+        let leading = &self.leading[0];
+        let mut artifacts = (0..leading.len()).filter(|&row| leading[row].contains(&reference)).peekable();
         artifacts.peek().is_some()
             && artifacts.all(|row| self.same.binary_search_by_key(&row, |(same, _)| *same).is_ok())
     }
 
     /// Whether a reference call and a predicted call lead to the same artifacts, at least to one.
     pub(super) fn lead_to_same(&self, reference: usize, predicted: usize) -> bool {
-        let rows = (0..self.leading.len()).filter(|&row| self.leading[row].contains(&reference)).count();
-        let columns = self.predicted_leading.iter().filter(|leading| leading.contains(&predicted)).count();
-        let both = self.same.iter().filter(|(row, column)| {
-            self.leading[*row].contains(&reference) && self.predicted_leading[*column].contains(&predicted)
-        });
-        rows > 0 && rows == columns && both.count() == rows
+        let [leading, others] = &self.leading;
+        let rows = leading.iter().filter(|calls| calls.contains(&reference)).count();
+        let columns = others.iter().filter(|calls| calls.contains(&predicted)).count();
+        let leads = |(row, column): &&(usize, usize)| {
+            leading[*row].contains(&reference) && others[*column].contains(&predicted)
+        };
+        rows > 0 && rows == columns && self.same.iter().filter(leads).count() == rows
     }
 }
 
@@ -152,9 +145,7 @@ impl Comparer<'_> {
             Artifact::File(version) => {
                 side.contents.get(version).map(|content| content.key.to_le_bytes().to_vec())
             }
-            Artifact::Result(call) => {
-                side.calls.get(call)?.result.as_ref().map(|result| result.digest.to_vec())
-            }
+            Artifact::Result(call) => side.result(call).map(|result| result.digest.to_vec()),
         };
         let mut by_key: HashMap<Vec<u8>, VecDeque<usize>> = HashMap::new();
         for (at, &artifact) in left.iter().enumerate() {
@@ -181,21 +172,16 @@ impl Comparer<'_> {
         if references.replaces_task_image(pair.0) != predictions.replaces_task_image(pair.1) {
             return Some(Likeness::NONE);
         }
-        match pair {
-            (Artifact::File(reference), Artifact::File(predicted)) => self.files((reference, predicted), 0),
-            (Artifact::Result(reference), Artifact::Result(predicted)) => self.calls((reference, predicted)),
-            (Artifact::File(reference), Artifact::Result(predicted)) => {
-                match self.results.references.picture_of(reference, 0) {
-                    Some(reference) => self.calls((reference, predicted)),
-                    None => Some(Likeness::NONE),
-                }
-            }
-            (Artifact::Result(reference), Artifact::File(predicted)) => {
-                match self.results.predictions.picture_of(predicted, 0) {
-                    Some(predicted) => self.calls((reference, predicted)),
-                    None => Some(Likeness::NONE),
-                }
-            }
+        if let (Artifact::File(reference), Artifact::File(predicted)) = pair {
+            return self.files((reference, predicted), 0);
+        }
+        let shows = |side: &Side, artifact: Artifact| match artifact {
+            Artifact::File(version) => side.picture_of(version, 0),
+            Artifact::Result(call) => Some(call),
+        };
+        match shows(references, pair.0).zip(shows(predictions, pair.1)) {
+            Some(calls) => self.calls(calls),
+            None => Some(Likeness::NONE),
         }
     }
 
@@ -208,18 +194,13 @@ impl Comparer<'_> {
             likeness.or_else(|| is_hidden().then_some(Likeness::NONE))
         };
         let likeness = (*self.known.entry(calls).or_insert_with(compare))?;
-        let has_pictures = |side: &Side, call: usize| {
-            side.calls[call].result.as_ref().is_some_and(|result| !result.pictures.is_empty())
-        };
-        if !likeness.is_same || has_pictures(&results.references, calls.0) {
+        if !likeness.is_same || results.references.has_pictures(calls.0) {
             return Some(likeness);
         }
         // Answers that name files are the same if the files are.
-        let of = |side: &'_ Side, call: usize| {
-            side.calls.get(call).and_then(|call| call.result.as_ref()).map(|result| result.files.clone())
-        };
-        let (own, given) = (of(&results.references, calls.0)?, of(&results.predictions, calls.1)?);
-        self.files_in_any_order(&own, given)
+        let own = &results.references.result(calls.0)?.files;
+        let given = results.predictions.result(calls.1)?.files.clone();
+        self.files_in_any_order(own, given)
     }
 
     /// The likeness of the files that two answers name, in any order.
@@ -242,9 +223,7 @@ impl Comparer<'_> {
         }
         let mut all = Likeness::EQUAL;
         for (&a, &b) in own.iter().zip(given) {
-            let likeness = self.files((a, b), depth + 1)?;
-            all.likeness = all.likeness.min(likeness.likeness);
-            all.is_same &= likeness.is_same;
+            all = all.least(self.files((a, b), depth + 1)?);
         }
         Some(all)
     }

@@ -106,9 +106,8 @@ impl Side {
                 Some(LeftArtifact { call: made.call, name: Some(made.path.clone()), pictured_by })
             }
             Artifact::Result(call) => {
-                let result = self.calls.get(call)?.result.as_ref();
-                let has_picture = result.is_some_and(|result| !result.pictures.is_empty());
-                Some(LeftArtifact { call, name: None, pictured_by: has_picture.then_some(call) })
+                let pictured_by = self.has_pictures(call).then_some(call);
+                Some(LeftArtifact { call, name: None, pictured_by })
             }
         }
     }

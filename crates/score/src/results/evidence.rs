@@ -61,7 +61,7 @@ impl<'a> ResultEvidence<'a> {
             Artifact::File(_) => true,
             Artifact::Result(call) => self.says_something(call),
         };
-        self.agreement.value.filter(|_| self.agreement.wanted().iter().any(is_more))
+        self.agreement.value.filter(|_| self.agreement.artifacts[0].iter().any(is_more))
     }
 
     /// Whether all that a reference call leads to is left behind by the prediction, too.
@@ -138,7 +138,8 @@ impl<'a> ResultEvidence<'a> {
     /// Whether the result of a reference call says more than that the call was made.
     fn is_telling(&self, reference: usize) -> bool {
         let names_files = |result: &RecordedResult| result.pictures.is_empty() && result.names_files;
-        self.says_something(reference) && !self.reference_result(reference).is_some_and(names_files)
+        let result = self.results.references.result(reference);
+        self.says_something(reference) && !result.is_some_and(names_files)
     }
 
     /// Whether the result of a reference call says more than that the call was made, in itself or by the content of the
@@ -150,10 +151,6 @@ impl<'a> ResultEvidence<'a> {
         let says =
             |result: &RecordedResult| (!result.pictures.is_empty() || !result.is_plain) && !is_receipt();
         call.result.as_ref().is_some_and(says) && !self.survey.always_answers_alike(&call.tool)
-    }
-
-    fn reference_result(&self, reference: usize) -> Option<&RecordedResult> {
-        self.results.references.calls.get(reference)?.result.as_ref()
     }
 
     /// Whether a different result shows that something else was asked for: the tool gives equal answers to equal calls,
@@ -199,11 +196,9 @@ fn raise(fidelity: &mut CallFidelity, reason: &'static str) {
 fn accept(argument: &mut ArgumentComparison, reason: &'static str) {
     argument.score = SAME_OTHERWISE;
     argument.reason = Cow::Borrowed(reason);
-    argument.verdict = match argument.verdict {
-        Verdict::Missing => Verdict::Missing,
-        Verdict::Extra => Verdict::Extra,
-        _ => Verdict::Equivalent,
-    };
+    if !matches!(argument.verdict, Verdict::Missing | Verdict::Extra) {
+        argument.verdict = Verdict::Equivalent;
+    }
 }
 
 /// Rejects a call for its worst argument.

@@ -29,8 +29,7 @@ impl Side {
         if content.is_moved && depth < DEEPEST {
             return self.picture_of(*content.inputs.first()?, depth + 1);
         }
-        let result = self.calls.get(made.call)?.result.as_ref()?;
-        (!result.pictures.is_empty() && !made.is_changed_in_place).then_some(made.call)
+        (self.has_pictures(made.call) && !made.is_changed_in_place).then_some(made.call)
     }
 
     /// Whether an artifact replaces the task's own image.

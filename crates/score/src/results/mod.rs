@@ -65,6 +65,16 @@ fn whole_names(call: &Call, mentions: &[Mention]) -> Vec<(String, usize)> {
 }
 
 impl Side {
+    /// The result of a call, if it is recorded and is not an error.
+    fn result(&self, call: usize) -> Option<&RecordedResult> {
+        self.calls.get(call)?.result.as_ref()
+    }
+
+    /// Whether a call returned pictures.
+    fn has_pictures(&self, call: usize) -> bool {
+        self.result(call).is_some_and(|result| !result.pictures.is_empty())
+    }
+
     /// The call whose result shows the picture that is the whole argument at a JSON pointer; `None` where the call made
     /// several pictures, of which any may be meant.
     fn picture_read_at(&self, call: usize, pointer: &str) -> Option<usize> {
@@ -72,7 +82,7 @@ impl Side {
         let (_, version) = reads.find(|(place, _)| place == pointer)?;
         let maker = self.picture_of(*version, 0)?;
         let made = self.lineage.versions.iter().filter(|version| version.call == maker).take(2).count();
-        let shown = self.calls.get(maker)?.result.as_ref()?.pictures.len();
+        let shown = self.result(maker)?.pictures.len();
         (made == 1 && shown == 1).then_some(maker)
     }
 }
@@ -116,8 +126,7 @@ impl PairResults {
         (reference, predicted): (usize, usize),
         pictures: Option<&dyn ComparePictures>,
     ) -> Option<Likeness> {
-        let a = self.references.calls.get(reference)?.result.as_ref()?;
-        let b = self.predictions.calls.get(predicted)?.result.as_ref()?;
+        let (a, b) = (self.references.result(reference)?, self.predictions.result(predicted)?);
         if a.pictures.len() != b.pictures.len() {
             return Some(Likeness::NONE);
         }
@@ -127,9 +136,7 @@ impl PairResults {
         let mut all = Likeness::EQUAL;
         for (a, b) in a.pictures.iter().zip(&b.pictures) {
             let is_equal = a == b && matches!(a, RecordedPicture::Sent(_));
-            let likeness = if is_equal { Likeness::EQUAL } else { pictures?.compare(a, b)? };
-            all.likeness = all.likeness.min(likeness.likeness);
-            all.is_same &= likeness.is_same;
+            all = all.least(if is_equal { Likeness::EQUAL } else { pictures?.compare(a, b)? });
         }
         Some(all)
     }
@@ -141,8 +148,7 @@ impl PairResults {
         pictures: &dyn ComparePictures,
     ) -> bool {
         let lacks = |side: &Side, call: usize, which: ResultSide| {
-            let result = side.calls.get(call).and_then(|call| call.result.as_ref());
-            let mut named = result.into_iter().flat_map(|result| &result.pictures);
+            let mut named = side.result(call).into_iter().flat_map(|result| &result.pictures);
             named.any(|picture| pictures.is_missing(which, picture))
         };
         lacks(&self.predictions, predicted, ResultSide::Prediction)
@@ -151,8 +157,7 @@ impl PairResults {
 
     /// Whether a reference call returned pictures.
     pub(crate) fn has_reference_pictures(&self, call: usize) -> bool {
-        let result = self.references.calls.get(call).and_then(|call| call.result.as_ref());
-        result.is_some_and(|result| !result.pictures.is_empty())
+        self.references.has_pictures(call)
     }
 
     /// Whether a predicted call failed, by its result.
@@ -162,13 +167,7 @@ impl PairResults {
 
     /// Whether a predicted call failed where the reference call did not, by the results of both.
     pub(crate) fn has_only_prediction_failed(&self, (reference, predicted): (usize, usize)) -> bool {
-        let reference = self.references.calls.get(reference);
-        reference.is_some_and(|call| call.result.is_some()) && self.has_prediction_failed(predicted)
-    }
-
-    /// Whether the prediction has any call.
-    pub(crate) fn has_predicted_calls(&self) -> bool {
-        !self.predictions.calls.is_empty()
+        self.references.result(reference).is_some() && self.has_prediction_failed(predicted)
     }
 
     /// How much memory the results take, in bytes.

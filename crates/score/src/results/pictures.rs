@@ -75,4 +75,9 @@ impl Likeness {
 
     /// The likeness of what has nothing in common.
     pub(super) const NONE: Self = Self { likeness: 0.0, is_same: false };
+
+    /// The likeness of two pairs that are compared together: that of the less alike one.
+    pub(super) fn least(self, other: Self) -> Self {
+        Self { likeness: self.likeness.min(other.likeness), is_same: self.is_same && other.is_same }
+    }
 }

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use m3_embedding::text_key;
 use m3_flow::{
     AskedNames, Lineage, Role, is_file_path, may_make_by_name, says_nothing, without_server, words_of_name,
 };
 use m3_support::name_cache::NameCache;
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::{Call, ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
-use sha2::{Digest as _, Sha256};
 
 use super::{PictureProblem, RecordedPicture};
 
@@ -75,8 +75,7 @@ impl RecordedResult {
             None => text.value(result, 0),
         }
         let is_plain = says_nothing(&text.words);
-        let mut digest = [0; 16];
-        digest.copy_from_slice(&Sha256::digest(&text.words)[..16]);
+        let digest = text_key(&text.words);
         Some(Self { digest, is_plain, names_files: text.words.contains(A_FILE), files: text.files, pictures })
     }
 
@@ -146,7 +145,7 @@ impl<'t> TrajectoryNames<'t> {
             versions.sort_unstable();
         }
         let image = image.map(file_name).filter(|name| !name.is_empty());
-        let given = crate::flow::given_names(trajectory, asked);
+        let given = crate::flow::given_names_of(trajectory, asked);
         Self { id: &trajectory.id, lineage, chosen, image, given }
     }
 
@@ -180,10 +179,6 @@ impl<'t> Text<'t> {
         Self { words, index, names, files, names_are_the_tools, known_keys }
     }
 
-    fn differs_between_runs(&mut self, key: &str) -> bool {
-        self.known_keys.of_name(key, differs_between_runs)
-    }
-
     fn has_room(&self) -> bool {
         self.words.len() < MOST_TEXT
     }
@@ -204,8 +199,9 @@ impl<'t> Text<'t> {
             Json::String(text) => self.text(text, depth),
             Json::Array(items) => self.items(items, depth),
             Json::Object(members) => {
-                let mut members: Vec<&(String, Json)> =
-                    members.iter().filter(|(key, _)| !self.differs_between_runs(key)).collect();
+                let mut is_stable =
+                    |member: &&(String, Json)| !self.known_keys.of_name(&member.0, differs_between_runs);
+                let mut members: Vec<&(String, Json)> = members.iter().filter(&mut is_stable).collect();
                 members.sort_by(|a, b| a.0.cmp(&b.0));
                 self.words.push('{');
                 for (key, value) in members {

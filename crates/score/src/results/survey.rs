@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use m3_embedding::{key_of, text_key};
 use m3_flow::Role;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, Keys};
-use sha2::{Digest as _, Sha256};
 
 use super::recorded::RecordedResult;
 use super::{ComparePictures, PairResults, RecordedPicture, ResultSide, Side};
@@ -100,7 +100,8 @@ impl Survey {
         prediction: &Trajectory,
         pictures: Option<&dyn ComparePictures>,
     ) {
-        let results = PairResults::new(reference, prediction).filter(|results| results.has_predicted_calls());
+        let results =
+            PairResults::new(reference, prediction).filter(|results| !results.predictions.calls.is_empty());
         let Some(results) = results else { return };
         let mut answers: HashMap<(String, [u8; 16]), Vec<[u8; 16]>> = HashMap::new();
         let sides = [
@@ -156,15 +157,12 @@ fn content(
     result: &RecordedResult,
     digest: &dyn Fn(&RecordedPicture) -> Option<[u8; 16]>,
 ) -> Option<[u8; 16]> {
-    let mut all = Sha256::new();
     // Text beside pictures names them, and says no more than they do.
     if result.pictures.is_empty() {
-        all.update(result.digest);
+        return Some(key_of(&result.digest));
     }
-    for picture in &result.pictures {
-        all.update(digest(picture)?);
-    }
-    Some(shortened(all))
+    let digests: Option<Vec<[u8; 16]>> = result.pictures.iter().map(digest).collect();
+    Some(key_of(&digests?.concat()))
 }
 
 fn digest(
@@ -177,7 +175,7 @@ fn digest(
         (Some(pictures), RecordedPicture::Sent(_) | RecordedPicture::File { .. }) => {
             pictures.digest(side, picture)
         }
-        (None, RecordedPicture::Sent(data)) => Some(shortened(Sha256::new().chain_update(data.as_bytes()))),
+        (None, RecordedPicture::Sent(data)) => Some(text_key(data)),
         _ => None,
     }
 }
@@ -212,11 +210,5 @@ fn asked(
     } else {
         replaced(arguments, changes).to_text(Keys::Sorted)
     };
-    Some(shortened(Sha256::new().chain_update(text)))
-}
-
-fn shortened(digest: Sha256) -> [u8; 16] {
-    let mut short = [0; 16];
-    short.copy_from_slice(&digest.finalize()[..16]);
-    short
+    Some(text_key(&text))
 }

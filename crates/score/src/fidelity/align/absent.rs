@@ -65,7 +65,8 @@ impl Alignment<'_> {
         } else {
             (OPTIONAL_OR_ABSENT, ONLY_ONE)
         };
-        self.push(&at.path, Finding::absent(readers::kind_of(value), score, verdict, reason));
+        let (kind, reason) = (readers::kind_of(value), reason.into());
+        self.push(&at.path, Finding { kind, score, verdict, reason });
     }
 }
 

@@ -1,6 +1,8 @@
 //! Lists: as tuples, item by item in their order, or as sets, in which each item is paired with the one that is most
 //! like it.
 
+use std::collections::{HashMap, VecDeque};
+
 use m3_trajectory::json::{Json, Keys, pointer_to};
 
 use super::super::constants::{MAX_ITEM_PAIRS, MAX_ITEM_VALUES, MAX_TEXT, MAX_VALUES, NORM, SAME_OTHERWISE};
@@ -9,7 +11,7 @@ use super::super::readers::ArgumentContext;
 use super::super::regions::in_items;
 use super::super::{ArgumentComparison, Finding, Kind, Verdict};
 use super::{Alignment, Presence, ValueLocation, boxes};
-use crate::hungarian::cheapest;
+use crate::hungarian::cheapest_pairs;
 use crate::schema::Schema;
 
 /// Units of cost in an assignment: a cost is a loss to the power of `NORM`, in nine digits.
@@ -55,13 +57,13 @@ impl Alignment<'_> {
     }
 
     fn is_set(&self, at: &ValueLocation<'_>, a: &[Json], b: &[Json]) -> bool {
-        let all = |is: fn(&Json) -> bool| a.iter().chain(b).all(is);
+        let all = |is: &dyn Fn(&Json) -> bool| a.iter().chain(b).all(is);
         if at.context.schema.is_some_and(Schema::is_set) {
             return true;
         }
         let is_number =
             |item: &Json| matches!(item, Json::Integer(_) | Json::LongInteger(_) | Json::Float(_));
-        if a.iter().chain(b).all(is_number) {
+        if all(&is_number) {
             return at.context.name.is_of("sets");
         }
         if is_ordered(self.tool, &at.context.name) {
@@ -75,7 +77,7 @@ impl Alignment<'_> {
             }
             _ => false,
         };
-        all(|item| matches!(item, Json::String(_) | Json::Object(_))) || a.iter().chain(b).all(is_region)
+        all(&|item| matches!(item, Json::String(_) | Json::Object(_))) || all(&is_region)
     }
 
     fn tuple(&mut self, at: &ValueLocation<'_>, below: &ValueLocation<'_>, a: &[Json], b: &[Json]) {
@@ -184,33 +186,14 @@ fn size(value: &Json) -> usize {
 
 /// The indices of the items of each list that the other list lacks.
 fn left_over(a: &[Json], b: &[Json]) -> (Vec<usize>, Vec<usize>) {
-    let sorted = |items: &[Json]| {
-        let mut keyed: Vec<(String, usize)> =
-            items.iter().enumerate().map(|(index, item)| (item.to_text(Keys::Sorted), index)).collect();
-        keyed.sort_unstable();
-        keyed
-    };
-    let (keyed_a, keyed_b) = (sorted(a), sorted(b));
-    let (mut left_a, mut left_b) = (Vec::new(), Vec::new());
-    let (mut a, mut b) = (keyed_a.iter().peekable(), keyed_b.iter().peekable());
-    loop {
-        match (a.peek(), b.peek()) {
-            (Some(x), Some(y)) if x.0 == y.0 => {
-                a.next();
-                b.next();
-            }
-            (Some(x), y) if y.is_none_or(|y| x.0 < y.0) => {
-                left_a.push(x.1);
-                a.next();
-            }
-            (_, Some(y)) => {
-                left_b.push(y.1);
-                b.next();
-            }
-            _ => break,
-        }
+    let mut others: HashMap<String, VecDeque<usize>> = HashMap::new();
+    for (index, item) in b.iter().enumerate() {
+        others.entry(item.to_text(Keys::Sorted)).or_default().push_back(index);
     }
-    left_a.sort_unstable();
+    let mut has_partner =
+        |item: &Json| others.get_mut(&item.to_text(Keys::Sorted)).and_then(VecDeque::pop_front).is_some();
+    let left_a = (0..a.len()).filter(|&index| !has_partner(&a[index])).collect();
+    let mut left_b: Vec<usize> = others.into_values().flatten().collect();
     left_b.sort_unstable();
     (left_a, left_b)
 }
@@ -235,12 +218,7 @@ fn assigned(
     };
     let costs: Vec<Vec<i128>> =
         (0..rows).map(|row| (0..columns).map(|column| cost(row, column)).collect()).collect();
-    if rows_first {
-        cheapest(rows, columns, |row, column| costs[row][column]).into_iter().enumerate().collect()
-    } else {
-        let rows = cheapest(columns, rows, |column, row| costs[row][column]);
-        rows.into_iter().enumerate().map(|(column, row)| (row, column)).collect()
-    }
+    cheapest_pairs(rows, columns, rows_first, |row, column| costs[row][column])
 }
 
 /// The items that correspond to a list in the value of the other call. A text with commas is split at them, another

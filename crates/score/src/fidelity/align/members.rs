@@ -7,7 +7,8 @@ use m3_trajectory::json::Json;
 use super::super::name::Name;
 use crate::schema::Schema;
 
-/// The most members of an object whose names are compared by their words; in larger objects names are content.
+/// The most members of an object whose names are compared by their words. The names in larger objects are data, such as
+/// ids, and must be equal.
 const MOST_NAMES: usize = 256;
 
 /// Finds members of two objects whose names differ only in their writing: `maxResults` and `max_results`, `lat` and
@@ -50,7 +51,7 @@ fn by_plain_name<'k>(members: &HashMap<&'k str, &Json>, is_argument: bool) -> Ha
 pub(super) fn telling<'k>(one: &'k str, other: &'k str, schema: Option<Schema<'_>>) -> &'k str {
     let rank = |key: &'k str| {
         let is_known = schema.is_some_and(|schema| schema.property(key).is_some());
-        (!is_known, usize::MAX - Name::new(key).length(), key)
+        (!is_known, usize::MAX - Name::new(key).words().len(), key)
     };
     std::cmp::min_by_key(one, other, |key| rank(key))
 }

@@ -10,18 +10,18 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use m3_trajectory::json::{Json, is_same, parse, pointer_to};
+use m3_trajectory::json::{Json, is_same, pointer_to};
 
 pub(super) use absent::{ONLY_ONE, ORDERS_OR_NARROWS};
 use absent::{is_empty, is_nothing};
 pub(crate) use lists::may_be_split;
 
-use super::constants::{MAX_DEPTH, MAX_TEXT, MAX_VALUES, NOTHING, NULL_OR_ABSENT, SAME_OTHERWISE};
+use super::constants::{MAX_DEPTH, MAX_VALUES, NOTHING, NULL_OR_ABSENT, SAME_OTHERWISE};
 use super::file_words::explain_difference;
 use super::name::Name;
 use super::place::cut;
 use super::readers::{self, ArgumentContext};
-use super::regions::{in_list, is_visual, items_in};
+use super::regions::{in_list, is_visual, items_in, json_in};
 use super::words::Words;
 use super::{ArgumentComparison, Finding, Kind, Verdict, text};
 use crate::schema::Schema;
@@ -76,14 +76,14 @@ impl<'a> Alignment<'a> {
     /// Compares two values.
     pub(super) fn value(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) {
         if is_same(a, b) {
-            if at.depth == 1 || (at.depth == 0 && !matches!(a, Json::Object(_))) {
-                self.push(&at.path, Finding::equal(readers::kind_of(a)));
-            } else if at.depth == 0
-                && let Json::Object(members) = a
-            {
-                for (key, value) in members {
-                    self.push(&pointer_to("", key), Finding::equal(readers::kind_of(value)));
+            match (at.depth, a) {
+                (0, Json::Object(members)) => {
+                    for (key, value) in members {
+                        self.push(&pointer_to("", key), Finding::equal(readers::kind_of(value)));
+                    }
                 }
+                (0 | 1, _) => self.push(&at.path, Finding::equal(readers::kind_of(a))),
+                _ => {}
             }
             return;
         }
@@ -91,24 +91,22 @@ impl<'a> Alignment<'a> {
         if at.depth > MAX_DEPTH || self.values > MAX_VALUES {
             return self.push(&at.path, Finding::new(readers::kind_of_both(a, b), NOTHING, TOO_MUCH));
         }
-        let none = Json::Object(Vec::new());
         match (a, b) {
             (Json::Object(a), Json::Object(b)) => self.object(at, a, b),
             (Json::Array(a), Json::Array(b)) => self.list(at, a, b),
             // A call without arguments may have `null` or an empty object.
-            (Json::Null, Json::Object(_)) if at.depth == 0 => self.nothing_or(at, &none, b),
-            (Json::Object(_), Json::Null) if at.depth == 0 => self.nothing_or(at, a, &none),
+            (Json::Null, Json::Object(b)) if at.depth == 0 => self.nothing_or(at, &[], b),
+            (Json::Object(a), Json::Null) if at.depth == 0 => self.nothing_or(at, a, &[]),
             (Json::Null, value) => self.absent(at, value, Presence::of_null(at), Verdict::Extra),
             (value, Json::Null) => self.absent(at, value, Presence::of_null(at), Verdict::Missing),
             _ => self.unlike(at, a, b),
         }
     }
 
-    fn nothing_or(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) {
+    /// Compares the arguments of two calls of which one has none.
+    fn nothing_or(&mut self, at: &ValueLocation<'_>, a: &[(String, Json)], b: &[(String, Json)]) {
         let before = self.found.len();
-        if let (Json::Object(a), Json::Object(b)) = (a, b) {
-            self.object(at, a, b);
-        }
+        self.object(at, a, b);
         if self.found.len() == before {
             self.push(&at.path, Finding::new(Kind::Null, NULL_OR_ABSENT, "no arguments in two writings"));
         }
@@ -116,17 +114,15 @@ impl<'a> Alignment<'a> {
 
     /// Compares values that are not both objects or both lists, or that are written in another form.
     fn unlike(&mut self, at: &ValueLocation<'_>, a: &Json, b: &Json) {
-        let says_nothing =
-            |value: &Json| is_nothing(value) || is_empty(value) && !matches!(value, Json::Bool(_));
+        let is_blank = |value: &Json| is_empty(value) && !matches!(value, Json::Bool(_));
+        let says_nothing = |value: &Json| is_nothing(value) || is_blank(value);
         if says_nothing(a) && says_nothing(b) {
             let finding = Finding::new(readers::kind_of_both(a, b), SAME_OTHERWISE, "both say nothing");
             return self.push(&at.path, finding);
         }
         // A text such as `null` is as good as absent, unless the schema lists choices: it may be one of them.
         let has_choices = at.context.schema.is_some_and(Schema::has_choices);
-        let is_left_out = |value: &Json| {
-            is_empty(value) && !matches!(value, Json::Bool(_)) || is_nothing(value) && !has_choices
-        };
+        let is_left_out = |value: &Json| is_blank(value) || is_nothing(value) && !has_choices;
         if is_left_out(a) != is_left_out(b) {
             let (value, verdict) = if is_left_out(a) { (b, Verdict::Extra) } else { (a, Verdict::Missing) };
             return self.absent(at, value, Presence::of_null(at), verdict);
@@ -304,21 +300,11 @@ fn below<'a>(at: &ValueLocation<'a>, key: &str) -> ValueLocation<'a> {
 /// objects.
 fn held<'v>(a: &'v Json, b: &'v Json) -> Option<(Cow<'v, Json>, Cow<'v, Json>)> {
     let open = |value: &'v Json| match value {
-        Json::String(text) => holding(text).map(Cow::Owned),
+        Json::String(text) => json_in(text).map(Cow::Owned),
         Json::Array(_) | Json::Object(_) => Some(Cow::Borrowed(value)),
         _ => None,
     };
     let (a, b) = (open(a)?, open(b)?);
     matches!((&*a, &*b), (Json::Array(_), Json::Array(_)) | (Json::Object(_), Json::Object(_)))
         .then_some((a, b))
-}
-
-fn holding(text: &str) -> Option<Json> {
-    let text = text.trim();
-    let looks_so =
-        (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'));
-    if !looks_so || text.len() > MAX_TEXT {
-        return None;
-    }
-    parse(text.as_bytes()).ok().map(|(value, _)| value)
 }

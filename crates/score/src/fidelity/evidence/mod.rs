@@ -22,6 +22,7 @@ use super::align::TOO_MUCH;
 use super::constants::{EQUIVALENT, MAX_EMBEDDED, MAX_TEXT, UNREADABLE};
 use super::language::{fold, lexicon};
 use super::name::{Name, NamedThing};
+use super::place::is_index;
 use super::text::{self, Rest};
 use super::words::Words;
 use super::{ArgumentComparison, CallPair, Kind, Verdict};
@@ -92,8 +93,8 @@ pub(super) const SIGNS: [(&str, Sign); 47] = [
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
     numbers: Vec<f64>,
-    /// Whether a text was too long to be read to its end.
-    is_cut: bool,
+    /// Whether a text was too long to be read to its end, so that nothing says that it is the same.
+    pub(super) is_cut: bool,
 }
 
 /// The value of a number that does not apply.
@@ -144,11 +145,6 @@ impl Evidence {
     /// Whether the question is known.
     pub(super) fn has_question(&self) -> bool {
         self.is("has_question")
-    }
-
-    /// Whether a text was too long to be read to its end, so that nothing says that it is the same.
-    pub(super) fn is_cut(&self) -> bool {
-        self.is_cut
     }
 
     /// The score by the rules alone, in [0, 1].
@@ -207,10 +203,6 @@ fn is_small(value: &Json, left: &mut usize) -> bool {
         }
 }
 
-fn is_index(part: &str) -> bool {
-    !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// The last key of a path, without indices in lists.
 fn last_key<'p>(parts: &'p [Cow<'_, str>]) -> &'p str {
     parts.iter().rev().find(|part| !is_index(part)).map(|part| &**part).unwrap_or_default()
@@ -218,6 +210,10 @@ fn last_key<'p>(parts: &'p [Cow<'_, str>]) -> &'p str {
 
 /// Computes the evidence of one argument.
 pub(super) fn evidence(context: &Context<'_>, found: &ArgumentComparison) -> Evidence {
+    use Kind::{
+        Boolean, BoxSide, Choice, Code, Color, Contact, Coordinate, List, Moment, Number, Object, Path,
+        Place, Quantity, Standard, Text, Url, Verbatim,
+    };
     let mut e = Evidence { numbers: Vec::with_capacity(SIGNS.len()), is_cut: false };
     let other_path = found.other_path.as_deref().unwrap_or(&found.path);
     let (is_missing, is_extra) = (found.verdict == Verdict::Missing, found.verdict == Verdict::Extra);
@@ -229,19 +225,19 @@ pub(super) fn evidence(context: &Context<'_>, found: &ArgumentComparison) -> Evi
     let plain_name = name.with_spaces();
     e.push("rule", found.score);
     let kind = match found.kind {
-        Kind::Standard | Kind::Color => Kind::Choice,
-        Kind::Verbatim | Kind::Path | Kind::Url | Kind::Contact => Kind::Code,
+        Standard | Color => Choice,
+        Verbatim | Path | Url | Contact => Code,
         kind => kind,
     };
     for (label, of) in [
-        ("is_text", Kind::Text),
-        ("is_place", Kind::Place),
-        ("is_number", Kind::Number),
-        ("is_moment", Kind::Moment),
-        ("is_code", Kind::Code),
-        ("is_position", Kind::Coordinate),
-        ("is_choice", Kind::Choice),
-        ("is_boolean", Kind::Boolean),
+        ("is_text", Text),
+        ("is_place", Place),
+        ("is_number", Number),
+        ("is_moment", Moment),
+        ("is_code", Code),
+        ("is_position", Coordinate),
+        ("is_choice", Choice),
+        ("is_boolean", Boolean),
     ] {
         e.push(label, flag(kind == of));
     }
@@ -264,32 +260,19 @@ pub(super) fn evidence(context: &Context<'_>, found: &ArgumentComparison) -> Evi
     let texts = a.zip(b).map(|(a, b)| (written(a), written(b)));
     // Values such as numbers are judged by their reader alone, not by their letters. Letters still show how near two
     // codes or two members of a table are.
-    let is_read = matches!(
-        found.kind,
-        Kind::Number
-            | Kind::Moment
-            | Kind::Quantity
-            | Kind::Boolean
-            | Kind::Coordinate
-            | Kind::BoxSide
-            | Kind::Url
-            | Kind::Path
-    );
+    let is_read =
+        matches!(found.kind, Number | Moment | Quantity | Boolean | Coordinate | BoxSide | Url | Path);
     spelling(&mut e, texts.as_ref().filter(|_| !is_read));
-    let named = if found.kind == Kind::Place { NamedThing::Places } else { name.named() };
+    let named = if found.kind == Place { NamedThing::Places } else { name.named() };
     // Values that a reader could read, or that are the same in another writing, need no embedding.
-    let is_worded =
-        matches!(kind, Kind::Text | Kind::Place | Kind::List | Kind::Object) && found.score < EQUIVALENT;
+    let is_worded = matches!(kind, Text | Place | List | Object) && found.score < EQUIVALENT;
     let by_spelling = Words::default();
     let words = if is_worded { context.words } else { &by_spelling };
     let rests = texts.as_ref().map(|(a, b)| text::rests(words, a, b, named));
     left_over(&mut e, rests.as_ref().filter(|_| !is_read));
     // Parts of these values are not words, so they are not looked up in the question. (Numbers and quantities are
     // looked up: the question says which one is asked for.)
-    let is_one_thing = matches!(
-        found.kind,
-        Kind::Moment | Kind::Url | Kind::Path | Kind::Standard | Kind::Choice | Kind::Color
-    );
+    let is_one_thing = matches!(found.kind, Moment | Url | Path | Standard | Choice | Color);
     let asked = rests.as_ref().filter(|_| !is_one_thing);
     meaning(&mut e, context, &plain_name, texts.as_ref().filter(|_| is_worded), asked, texts.as_ref());
     one_sided(&mut e, context, &plain_name, a.xor(b).map(|value| (value, is_extra)));

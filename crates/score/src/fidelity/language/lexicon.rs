@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// A list of words, each with the text after its `=`.
-type List = LazyLock<HashMap<&'static str, &'static str>>;
+pub(in crate::fidelity) type List = LazyLock<HashMap<&'static str, &'static str>>;
 
 fn list(name: &str) -> HashMap<&'static str, &'static str> {
     let mut lines = include_str!("../tables/words.txt").lines();
@@ -17,28 +17,19 @@ fn list(name: &str) -> HashMap<&'static str, &'static str> {
     words.map(|word| word.split_once('=').unwrap_or((word, ""))).collect()
 }
 
-/// Whether a word only holds a sentence together.
-pub(in crate::fidelity) fn is_function_word(word: &str) -> bool {
-    static WORDS: List = LazyLock::new(|| list("function"));
-    WORDS.contains_key(word)
-}
+/// Words that only hold a sentence together.
+pub(in crate::fidelity) static FUNCTION_WORDS: List = LazyLock::new(|| list("function"));
 
-/// Whether a word asks for something rather than says what is asked for.
-pub(in crate::fidelity) fn is_request_word(word: &str) -> bool {
-    static WORDS: List = LazyLock::new(|| list("request"));
-    WORDS.contains_key(word)
-}
+/// Words that ask for something rather than say what is asked for.
+pub(in crate::fidelity) static REQUEST_WORDS: List = LazyLock::new(|| list("request"));
 
-/// Whether a word is a preposition, which ends the phrase of a preposition before it.
-pub(in crate::fidelity) fn is_preposition(word: &str) -> bool {
-    static WORDS: List = LazyLock::new(|| list("prepositions"));
-    WORDS.contains_key(word)
-}
+/// Prepositions: each ends the phrase of a preposition before it.
+pub(in crate::fidelity) static PREPOSITIONS: List = LazyLock::new(|| list("prepositions"));
 
 /// Whether a word is a function word of another language and not of English.
 pub(in crate::fidelity) fn is_foreign_function_word(word: &str) -> bool {
     static WORDS: List = LazyLock::new(|| list("foreign"));
-    WORDS.contains_key(word) && !is_function_word(word)
+    WORDS.contains_key(word) && !FUNCTION_WORDS.contains_key(word)
 }
 
 /// The word that an irregular form or spelling is taken for, else the word itself.
@@ -47,22 +38,16 @@ pub(in crate::fidelity) fn irregular(word: &str) -> &str {
     WORDS.get(word).copied().unwrap_or(word)
 }
 
-/// The abbreviation that addresses have for a word.
-pub(in crate::fidelity) fn in_addresses(word: &str) -> Option<&'static str> {
-    static WORDS: List = LazyLock::new(|| list("addresses"));
-    WORDS.get(word).copied()
-}
+/// The abbreviations that addresses have for words.
+pub(in crate::fidelity) static IN_ADDRESSES: List = LazyLock::new(|| list("addresses"));
 
-/// Whether a word behind a company's name says its legal form.
-pub(in crate::fidelity) fn is_legal_form(word: &str) -> bool {
-    static WORDS: List = LazyLock::new(|| list("legal"));
-    WORDS.contains_key(word)
-}
+/// Words behind a company's name that say its legal form.
+pub(in crate::fidelity) static LEGAL_FORMS: List = LazyLock::new(|| list("legal"));
 
 /// Whether a word says the kind of a named thing, and so is often left out of its name.
 pub(in crate::fidelity) fn is_of_kind(word: &str) -> bool {
     static WORDS: List = LazyLock::new(|| list("kinds"));
-    WORDS.contains_key(word) || is_legal_form(word)
+    WORDS.contains_key(word) || LEGAL_FORMS.contains_key(word)
 }
 
 /// The number that a word says.

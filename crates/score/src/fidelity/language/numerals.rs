@@ -105,16 +105,8 @@ fn is_dozen(word: &str) -> bool {
 
 /// The number that Roman digits say.
 pub(in crate::fidelity) fn roman(word: &str) -> Option<f64> {
-    let value = |c: char| match c {
-        'i' => Some(1.0),
-        'v' => Some(5.0),
-        'x' => Some(10.0),
-        'l' => Some(50.0),
-        'c' => Some(100.0),
-        'd' => Some(500.0),
-        'm' => Some(1000.0),
-        _ => None,
-    };
+    const VALUES: [f64; 7] = [1.0, 5.0, 10.0, 50.0, 100.0, 500.0, 1000.0];
+    let value = |digit: char| "ivxlcdm".find(digit).map(|at| VALUES[at]);
     // One letter is mostly a name, and so are large numbers: `c`, `x`, `mix`.
     if !(2..=6).contains(&word.len()) {
         return None;

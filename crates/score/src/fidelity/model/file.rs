@@ -67,28 +67,27 @@ impl Model {
     pub fn read(bytes: &[u8]) -> Result<Self, ModelError> {
         let file: File =
             serde_json::from_slice(bytes).map_err(|error| ModelError::Json(error.to_string()))?;
+        let wrong = |problem: &str| Err(ModelError::Json(problem.to_owned()));
         if file.schema != SCHEMA {
-            return Err(ModelError::Json(format!("its schema is not {SCHEMA}")));
+            return wrong(&format!("its schema is not {SCHEMA}"));
         }
         if file.evidence.iter().ne(SIGNS.iter().map(|(name, _)| *name)) {
             return Err(ModelError::Evidence);
         }
         let count = file.trees.len() + file.more.len();
         if count == 0 || count > MOST_TREES {
-            return Err(ModelError::Json(format!("it has {count} trees; 1 to {MOST_TREES} can be read")));
+            return wrong(&format!("it has {count} trees; 1 to {MOST_TREES} can be read"));
         }
         let is_of_evidence = |tree: &Tree| tree.numbers() <= SIGNS.len() && tree.largest() <= LARGEST_LEAF;
         if !file.trees.iter().chain(&file.more).all(is_of_evidence) {
-            return Err(ModelError::Json(
-                "a tree asks for evidence that there is not, or has absurd leaves".to_owned(),
-            ));
+            return wrong("a tree asks for evidence that there is not, or has absurd leaves");
         }
         let is_number = |number: f64| number.abs() <= LARGEST_LEAF;
         if !is_number(file.base) || !file.calibration.iter().all(|(x, y)| is_number(*x) && is_number(*y)) {
-            return Err(ModelError::Json("its base or its calibration is no log-odds".to_owned()));
+            return wrong("its base or its calibration is no log-odds");
         }
         if file.calibration.is_empty() || !file.calibration.is_sorted_by(|x, y| x.0 < y.0 && x.1 <= y.1) {
-            return Err(ModelError::Json("its calibration does not rise".to_owned()));
+            return wrong("its calibration does not rise");
         }
         let File { base, calibration, sources, trees, more, .. } = file;
         Ok(Self { trees, more, base, calibration, sources, digest: digest_of(bytes) })

@@ -153,19 +153,10 @@ fn fit(sources: &[&Source]) -> Model {
             let of_label = if example.is_same { same } else { of_all - same };
             let weight = of_source * (0.5 * all / of_label.max(1) as f64).min(6.0);
             let weight = weight * share_in_practice(example);
-            match &example.arguments[..] {
-                [one] if !example.is_same => {
-                    certain.push(Row { numbers: one.numbers(), label: false, weight });
-                }
-                arguments if example.is_same => {
-                    let weight = weight / arguments.len() as f64;
-                    certain.extend(arguments.iter().map(|of| Row {
-                        numbers: of.numbers(),
-                        label: true,
-                        weight,
-                    }));
-                }
-                _ => several.push((example, weight)),
+            if example.is_same || example.arguments.len() == 1 {
+                certain.extend(rows_of(example.arguments.iter().collect(), example.is_same, weight));
+            } else {
+                several.push((example, weight));
             }
         }
     }
@@ -191,6 +182,12 @@ fn grown(rows: &[Row<'_>]) -> Model {
     Model { trees, base, ..Model::default() }
 }
 
+/// The rows of some arguments of one pair of calls, which share its weight.
+fn rows_of(arguments: Vec<&Evidence>, label: bool, weight: f64) -> impl Iterator<Item = Row<'_>> {
+    let weight = weight / arguments.len() as f64;
+    arguments.into_iter().map(move |argument| Row { numbers: argument.numbers(), label, weight })
+}
+
 fn signs() -> Vec<Sign> {
     SIGNS.iter().map(|(_, sign)| *sign).collect()
 }
@@ -211,12 +208,7 @@ impl Model {
             } else {
                 example.arguments.iter().min_by(|x, y| sum(x).total_cmp(&sum(y))).into_iter().collect()
             };
-            let weight = weight / arguments.len() as f64;
-            rows.extend(arguments.iter().map(|of| Row {
-                numbers: of.numbers(),
-                label: example.is_same,
-                weight,
-            }));
+            rows.extend(rows_of(arguments, example.is_same, weight));
         }
         let base: Vec<f64> = rows.iter().map(|row| self.log_odds(row.numbers)).collect();
         // Trees of earlier adaptations stay.

@@ -23,11 +23,12 @@ pub(super) fn color(text: &str) -> Option<Color> {
         hexadecimal(digits)?
     } else {
         let is_of_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        match reader.take_while(is_of_word) {
-            "rgb" | "rgba" => reader.rgb()?,
-            "hsl" | "hsla" => reader.hsl()?,
-            "hwb" => reader.hwb()?,
-            name => *NAMES.get(name)?,
+        match (reader.take_while(is_of_word), reader.takes("(")) {
+            ("rgb" | "rgba", true) => reader.rgb()?,
+            ("hsl" | "hsla", true) => reader.hsl()?,
+            ("hwb", true) => reader.hwb()?,
+            (name, false) => *NAMES.get(name)?,
+            _ => return None,
         }
     };
     reader.skip_spaces();
@@ -57,13 +58,8 @@ fn channel(value: f64) -> u8 {
 }
 
 /// The opaque colour of three channels, which are given as shares of the largest value.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "casts of floats stop at the ends of the range"
-)]
 fn opaque(shares: [f32; 3]) -> Color {
-    let [red, green, blue] = shares.map(|share| (share * 255.0).round() as u8);
+    let [red, green, blue] = shares.map(|share| channel(f64::from(share * 255.0)));
     [red, green, blue, u8::MAX]
 }
 
@@ -201,9 +197,6 @@ impl<'t> Reader<'t> {
     }
 
     fn rgb(&mut self) -> Option<Color> {
-        if !self.takes("(") {
-            return None;
-        }
         let red = self.number()?;
         let is_percent = self.takes("%");
         self.skip_separator();
@@ -218,9 +211,6 @@ impl<'t> Reader<'t> {
 
     #[expect(clippy::cast_possible_truncation, reason = "they are shades")]
     fn hsl(&mut self) -> Option<Color> {
-        if !self.takes("(") {
-            return None;
-        }
         let hue = self.hue()?;
         self.skip_separator();
         let saturation = self.share_item()?.clamp(0.0, 1.0) as f32;
@@ -231,9 +221,6 @@ impl<'t> Reader<'t> {
     /// Reads hue, whiteness and blackness (CSS Color 4, 8).
     #[expect(clippy::cast_possible_truncation, reason = "they are shades")]
     fn hwb(&mut self) -> Option<Color> {
-        if !self.takes("(") {
-            return None;
-        }
         let hue = self.hue()?;
         let mut percents = || {
             let number = self.number()?;

@@ -1,6 +1,5 @@
 //! Mail addresses: the same or different, however similar their letters are.
 
-use super::super::constants::{NOTHING, SAME_OTHERWISE};
 use super::super::{Finding, Kind};
 use super::{ArgumentContext, Values};
 
@@ -11,9 +10,7 @@ const LONGEST: usize = 4096;
 pub(super) fn mails(_: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
     let is_same = addresses(a)? == addresses(b)?;
-    let (score, reason) =
-        if is_same { (SAME_OTHERWISE, "the same address") } else { (NOTHING, "another address") };
-    Some(Finding::new(Kind::Contact, score, reason))
+    Some(Finding::same_or_not(Kind::Contact, is_same, ["the same address", "another address"]))
 }
 
 /// The addresses that a text consists of, in the order of the alphabet; `None` if there is anything else in it.

@@ -137,9 +137,7 @@ fn choice(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding>
     let plain = |text: &str| -> String { fold(text).chars().filter(|c| c.is_alphanumeric()).collect() };
     let is_unit = |a: &str, b: &str| units::named(a).is_some_and(|unit| Some(unit) == units::named(b));
     let is_same = plain(a) == plain(b) && !plain(a).is_empty() || is_unit(&fold(a), &fold(b));
-    let (score, reason) =
-        if is_same { (SAME_OTHERWISE, "the same choice") } else { (NOTHING, "another choice") };
-    Some(Finding::new(Kind::Choice, score, reason))
+    Some(Finding::same_or_not(Kind::Choice, is_same, ["the same choice", "another choice"]))
 }
 
 /// Compares passwords, patterns and notations, in which every sign counts, and programs, in which white space does not.
@@ -180,9 +178,8 @@ fn color(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> 
         return None;
     }
     let read = |text: &str| color::color(&text.trim().to_ascii_lowercase());
-    let (score, reason) =
-        if read(a)? == read(b)? { (SAME_OTHERWISE, "the same colour") } else { (NOTHING, "another colour") };
-    Some(Finding::new(Kind::Color, score, reason))
+    let is_same = read(a)? == read(b)?;
+    Some(Finding::same_or_not(Kind::Color, is_same, ["the same colour", "another colour"]))
 }
 
 /// A text, or a number as a text; `None` for other values. Accents are part of their letters (NFC), however the file

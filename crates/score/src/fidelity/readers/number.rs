@@ -51,9 +51,8 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
 }
 
 /// A finding with one of two reasons.
-fn verdict(is_same: bool, [same, other]: [&'static str; 2]) -> Finding {
-    let (score, reason) = if is_same { (SAME_OTHERWISE, same) } else { (NOTHING, other) };
-    Finding::new(Kind::Number, score, reason)
+fn verdict(is_same: bool, reasons: [&'static str; 2]) -> Finding {
+    Finding::same_or_not(Kind::Number, is_same, reasons)
 }
 
 fn values_of(context: &ArgumentContext<'_>, a: &Json, b: &Json, x: f64, y: f64) -> Finding {

@@ -33,10 +33,7 @@ pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Opt
     if name.is_of("units")
         && let (Some(x), Some(y)) = (named(&fold(a)), named(&fold(b)))
     {
-        let is_same = x == y;
-        let (score, reason) =
-            if is_same { (SAME_OTHERWISE, "the same unit") } else { (NOTHING, "another unit") };
-        return Some(Finding::new(Kind::Quantity, score, reason));
+        return Some(Finding::same_or_not(Kind::Quantity, x == y, ["the same unit", "another unit"]));
     }
     let has_digit = |text: &str| text.len() <= LONGEST && text.bytes().any(|byte| byte.is_ascii_digit());
     if !has_digit(a) || !has_digit(b) {

@@ -52,7 +52,7 @@ fn table(text: &'static str) -> HashMap<&'static str, usize> {
     lines.flat_map(|(line, names)| names.split('|').map(move |name| (name, line))).collect()
 }
 
-/// The number of the currency with this code, sign or name.
+/// The line of the table with this code, sign or name of a currency; all names of one currency are in one line.
 pub(super) fn currency(text: &str) -> Option<usize> {
     CURRENCIES.get(text).copied()
 }
@@ -62,8 +62,8 @@ pub(super) fn zone_offset(word: &str) -> Option<i64> {
     ABBREVIATIONS.get(word)?.1
 }
 
-/// Compares two names that a standard may list. Where the argument's name tells the standard, two entries are
-/// different; elsewhere a code and its name are recognized, and nothing else.
+/// Compares two names that a standard may list. Where the argument's name says which standard it is, different entries
+/// of its table are different values. Elsewhere names are recognized by their form alone, as a code beside its name is.
 pub(super) fn compare(context: &ArgumentContext<'_>, values: &Values<'_>) -> Option<Finding> {
     let [a, b] = values.texts.as_ref()?;
     if a.len().max(b.len()) > LONGEST {
@@ -146,7 +146,7 @@ fn companies(name: &Name, a: &str, b: &str) -> Option<Finding> {
     let of = |text: &str| {
         let folded = fold(text);
         let mut words: Vec<&str> = folded.split(' ').map(|word| word.trim_matches(['.', ','])).collect();
-        while words.len() > 1 && words.last().is_some_and(|word| lexicon::is_legal_form(word)) {
+        while words.len() > 1 && words.last().is_some_and(|word| lexicon::LEGAL_FORMS.contains_key(*word)) {
             words.pop();
         }
         COMPANIES.get(words.join(" ").as_str()).copied()
@@ -181,7 +181,7 @@ fn airports(name: &Name, a: &str, b: &str) -> Option<Finding> {
     Some(Finding::new(Kind::Standard, score, reason))
 }
 
-/// Compares airports in words, of which one or both have the code besides: `Heathrow Airport (LHR)`.
+/// Compares two names of airports that contain `airport`, each with or without its code: `Heathrow Airport (LHR)`.
 fn airports_in_words(a: &str, b: &str) -> Option<Finding> {
     let ((words, code), (other_words, other_code)) = (airport_parts(a)?, airport_parts(b)?);
     let (score, reason) = match (code, other_code) {
@@ -226,19 +226,16 @@ fn time_zones(a: &str, b: &str, is_named: bool) -> Option<Finding> {
     }
     let finding = |score: f64, reason: &'static str| Some(Finding::new(Kind::Standard, score, reason));
     if let (Some(x), Some(y)) = (minutes(a), minutes(b)) {
-        return if x == y {
-            finding(SAME_OTHERWISE, "the same time zone")
-        } else {
-            finding(NOTHING, "another time zone")
-        };
+        let reasons = ["the same time zone", "another time zone"];
+        return Some(Finding::same_or_not(Kind::Standard, x == y, reasons));
     }
-    let is_short = [a, b].iter().any(|text| ABBREVIATIONS.contains_key(text));
     if x == y || known(&x).is_some() && known(&x) == known(&y) {
-        let score = if is_short { 0.7 } else { SAME_OTHERWISE };
-        return finding(
-            score,
-            if is_short { "a time zone and its abbreviation" } else { "the same time zone" },
-        );
+        let is_short = [a, b].iter().any(|text| ABBREVIATIONS.contains_key(text));
+        return if is_short {
+            finding(0.7, "a time zone and its abbreviation")
+        } else {
+            finding(SAME_OTHERWISE, "the same time zone")
+        };
     }
     if is_named { finding(NOTHING, "another time zone") } else { None }
 }

@@ -13,15 +13,15 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use m3_support::pointer::segments;
 use m3_support::text::shortened;
 use m3_trajectory::json::{Json, is_same};
 pub(super) use shape::Shape;
-use writings::{InList, held, may_say_regions};
-pub(super) use writings::{InObject, in_items, in_list, in_object, is_visual, items_in};
+use writings::{InList, may_say_regions};
+pub(super) use writings::{InObject, in_items, in_list, in_object, is_visual, items_in, json_in};
 
 use super::constants::{CLOSE, MAX_DEPTH, OVERLAP, POINT_SHARE, POINT_SIZE, on_curve};
 use super::name::Name;
+use super::place::name_of;
 use super::{ArgumentComparison, CallPair, Kind, Verdict};
 use crate::SumAndCount;
 use crate::schema::Schema;
@@ -84,9 +84,7 @@ impl Regions {
         let overlaps = SumAndCount { sum: overlaps.iter().sum(), count: overlaps.len() as u64 };
         Self { each, overlaps }
     }
-}
 
-impl Regions {
     /// Limits the scores of the sides of a box or a circle by the overlap of the whole region: sides that are each a
     /// little off bound another part of the picture. Points and lines have no area; their numbers already tell how far
     /// apart they are. Then drops the regions beyond [`MOST_NAMED`].
@@ -99,7 +97,9 @@ impl Regions {
         let sides =
             arguments.iter_mut().filter(|argument| argument.kind == Kind::BoxSide && argument.score < 1.0);
         for argument in sides {
-            let Some(region) = region_around(&known, &place_name(&argument.path)) else { continue };
+            // As regions are named: `areas[0].x1`.
+            let side = name_of(&argument.path, |index| format!("[{index}]"), usize::MAX);
+            let Some(region) = region_around(&known, &side) else { continue };
             let most = on_curve(&OVERLAP, region.overlap);
             if argument.score > most {
                 argument.score = most;
@@ -123,20 +123,6 @@ fn region_around<'r>(known: &HashMap<&str, &'r RegionOverlap>, side: &str) -> Op
         shapes.find_map(|shape| known.get(shape).filter(|region| region.shape == shape))
     };
     named.or_else(whole).copied()
-}
-
-/// The name of the argument that a pointer leads to, as regions have it: `areas[0].x1`.
-fn place_name(pointer: &str) -> String {
-    let mut name = String::new();
-    for segment in segments(pointer) {
-        if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
-            name = format!("{name}[{segment}]");
-        } else {
-            let dot = if name.is_empty() { "" } else { "." };
-            name = format!("{name}{dot}{segment}");
-        }
-    }
-    name
 }
 
 /// Something in a call's arguments that may be a region.
@@ -226,7 +212,7 @@ fn values(at: &At<'_>, value: &Json, is_visual: &dyn Fn() -> bool, found: &mut V
             }
         }
         Json::String(text) => {
-            if let Some(value) = held(text) {
+            if let Some(value) = json_in(text) {
                 values(&At { depth: at.depth.max(1) + 1, ..at.clone() }, &value, is_visual, found);
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{Region, RegionOverlap};
-use crate::hungarian::cheapest;
+use crate::hungarian::cheapest_pairs;
 
 /// The most overlaps of two calls that are computed to find the best pairs. Regions beyond it are paired in their
 /// order: only a crafted call has so many different regions.
@@ -102,11 +102,7 @@ fn best_pairs(
     let cost = |row: usize, column: usize| i128::from(((1.0 - overlap(row, column)) * COST_UNITS) as i64);
     let costs: Vec<Vec<i128>> =
         rows.iter().map(|&row| columns.iter().map(|&column| cost(row, column)).collect()).collect();
-    if rows.len() <= columns.len() {
-        let pairs = cheapest(rows.len(), columns.len(), |row, column| costs[row][column]);
-        rows.iter().copied().zip(pairs.into_iter().map(|column| columns[column])).collect()
-    } else {
-        let pairs = cheapest(columns.len(), rows.len(), |column, row| costs[row][column]);
-        pairs.into_iter().map(|row| rows[row]).zip(columns.iter().copied()).collect()
-    }
+    let (count, others) = (rows.len(), columns.len());
+    let pairs = cheapest_pairs(count, others, count <= others, |row, column| costs[row][column]);
+    pairs.into_iter().map(|(row, column)| (rows[row], columns[column])).collect()
 }

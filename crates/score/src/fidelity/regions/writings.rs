@@ -322,7 +322,7 @@ fn corners(items: &[Json]) -> Option<Vec<f64>> {
 }
 
 /// The JSON that a text holds: a list or an object.
-pub(super) fn held(text: &str) -> Option<Json> {
+pub(in crate::fidelity) fn json_in(text: &str) -> Option<Json> {
     let text = text.trim();
     let looks_so =
         text.starts_with('[') && text.ends_with(']') || text.starts_with('{') && text.ends_with('}');

@@ -14,6 +14,7 @@ mod thesaurus;
 mod token;
 
 use side::Side;
+pub(super) use token::key;
 
 use super::constants::{MAX_TEXT, NOTHING, SAME_OTHERWISE, TOO_LONG};
 use super::language::{fold, lexicon};
@@ -123,11 +124,6 @@ pub(super) fn keys(text: &str) -> Vec<(String, f64)> {
     tokens.into_iter().map(|token| (token.key, token.weight)).collect()
 }
 
-/// The key of a word, as in [`keys`].
-pub(super) fn key(word: &str) -> String {
-    token::key(word)
-}
-
 /// The rarity of a word, in (0, 1]: 1 for names and words that the thesaurus does not know, and less the more senses it
 /// has.
 pub(super) fn rarity(word: &str) -> f64 {
@@ -159,7 +155,7 @@ fn are_foreign(a: &str, b: &str, named: NamedThing) -> bool {
     let words = || [a, b].into_iter().flat_map(|text| text.split(|c: char| !c.is_alphabetic()));
     let foreign = words().filter(|word| lexicon::is_foreign_function_word(word)).count();
     // Single letters are words of many languages.
-    let english = words().filter(|word| word.len() > 1 && lexicon::is_function_word(word)).count();
+    let english = words().filter(|word| word.len() > 1 && lexicon::FUNCTION_WORDS.contains_key(word)).count();
     // Addresses are full of foreign function words, and English texts have names like `Los Angeles`.
     if named == NamedThing::Places || foreign <= english {
         return false;

@@ -57,16 +57,16 @@ pub(super) fn tokens(text: &str, manner: Manner) -> (Vec<Token>, bool) {
             role = match run.as_str() {
                 "from" => Some(Role::From),
                 "to" => Some(Role::To),
-                word if lexicon::is_preposition(word) => None,
+                word if lexicon::PREPOSITIONS.contains_key(word) => None,
                 _ => role,
             };
             let (word, number, mut key) = read(&run);
             if manner.named == NamedThing::Places
-                && let Some(abbreviation) = lexicon::in_addresses(&word)
+                && let Some(abbreviation) = lexicon::IN_ADDRESSES.get(word.as_str())
             {
-                abbreviation.clone_into(&mut key);
+                (*abbreviation).clone_into(&mut key);
             }
-            // `No. 5`, `number five` and `#5`.
+            // In `No. 5` and `number five` the word hardly counts, so that both are like `#5`.
             if number.is_some()
                 && let Some(sign) = all.last_mut()
                 && matches!(sign.word.as_str(), "no" | "nr" | "num" | "number")
@@ -79,7 +79,7 @@ pub(super) fn tokens(text: &str, manner: Manner) -> (Vec<Token>, bool) {
         }
         before = Some(run);
     }
-    // If a text has only such words, like the name of a band, they have full weight.
+    // A text of function words and words of requests alone, like the name of a band, has these words with full weight.
     if !all.iter().any(|token| token.weight > REQUEST_WORD) {
         for token in &mut all {
             token.weight = 1.0;
@@ -108,11 +108,11 @@ fn is_state(word: &str, text: &str) -> bool {
 
 fn weight_of(word: &str, is_foreign: bool) -> f64 {
     let is_negation = lexicon::irregular(word) == "not";
-    if lexicon::is_function_word(word)
+    if lexicon::FUNCTION_WORDS.contains_key(word)
         || (is_foreign && !is_negation && lexicon::is_foreign_function_word(word))
     {
         FUNCTION_WORD
-    } else if lexicon::is_request_word(word) {
+    } else if lexicon::REQUEST_WORDS.contains_key(word) {
         REQUEST_WORD
     } else {
         1.0
@@ -122,8 +122,8 @@ fn weight_of(word: &str, is_foreign: bool) -> f64 {
 /// A run of characters as a word, the number it says, and its key.
 fn read(run: &str) -> (String, Option<f64>, String) {
     let is_padded = run.len() > 1 && run.starts_with('0') && !run.starts_with("0.");
-    // A double does not distinguish all numbers with more digits.
     let is_digits = run.starts_with(|c: char| c.is_ascii_digit());
+    // A double does not distinguish all numbers with more than 15 digits.
     let number = if is_digits && !is_padded && run.len() <= 15 {
         without_thousands(run).parse::<f64>().ok()
     } else {
@@ -234,7 +234,7 @@ fn is_initials(characters: &[char], at: usize) -> bool {
 
 /// The key that the singular, the plural and all spellings of a word share: a rough English stem, which need not be a
 /// word.
-pub(super) fn key(word: &str) -> String {
+pub(in crate::fidelity) fn key(word: &str) -> String {
     let word = lexicon::irregular(word);
     if !word.is_ascii() || word.len() < 2 {
         return word.to_owned();

@@ -4,8 +4,12 @@ use super::super::standard;
 use super::Time;
 use super::token::Token::{self, Number, Sign, Word};
 
-fn is_word(token: Option<&Token>, word: &str) -> bool {
-    matches!(token, Some(Word(found)) if found == word)
+/// The word that a token is; empty for other tokens.
+fn word(token: Option<&Token>) -> &str {
+    match token {
+        Some(Word(word)) => word,
+        _ => "",
+    }
 }
 
 /// The half of the day that a text names.
@@ -17,13 +21,10 @@ pub(super) enum Half {
 }
 
 pub(super) fn take_part_of_day(tokens: &mut Vec<Token>) -> Option<Half> {
-    let half = |token: &Token| match token {
-        Word(word) => match word.as_str() {
-            "morning" => Some(Half::Morning),
-            "afternoon" | "evening" => Some(Half::Afternoon),
-            "night" | "tonight" => Some(Half::Night),
-            _ => None,
-        },
+    let half = |token: &Token| match word(Some(token)) {
+        "morning" => Some(Half::Morning),
+        "afternoon" | "evening" => Some(Half::Afternoon),
+        "night" | "tonight" => Some(Half::Night),
         _ => None,
     };
     let at = tokens.iter().position(|token| half(token).is_some())?;
@@ -36,12 +37,9 @@ pub(super) fn take_time(
     half: Option<Half>,
     has_clock: bool,
 ) -> Result<Option<Time>, ()> {
-    let named = |token: &Token| match token {
-        Word(word) => match word.as_str() {
-            "noon" | "midday" => Some(43_200),
-            "midnight" => Some(0),
-            _ => None,
-        },
+    let named = |token: &Token| match word(Some(token)) {
+        "noon" | "midday" => Some(43_200),
+        "midnight" => Some(0),
         _ => None,
     };
     if let Some(at) = tokens.iter().position(|token| named(token).is_some()) {
@@ -57,9 +55,9 @@ pub(super) fn take_time(
             continue;
         };
         end += start;
-        let suffix = match tokens.get(end) {
-            Some(Word(word)) if matches!(word.as_str(), "am" | "a") => Some(Half::Morning),
-            Some(Word(word)) if matches!(word.as_str(), "pm" | "p") => Some(Half::Afternoon),
+        let suffix = match word(tokens.get(end)) {
+            "am" | "a" => Some(Half::Morning),
+            "pm" | "p" => Some(Half::Afternoon),
             _ => None,
         };
         end += usize::from(suffix.is_some());
@@ -112,39 +110,31 @@ fn thousandths(part: i64, digits: usize) -> i64 {
 
 /// The time of day at the start of the tokens, and the number of tokens that it takes.
 fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
-    let of = |hour, minute, second| Clock {
-        hour,
-        minute,
-        second,
-        milliseconds: None,
-        is_padded: false,
-        is_certain: true,
-    };
+    let exact =
+        Clock { hour: 0, minute: 0, second: 0, milliseconds: None, is_padded: false, is_certain: true };
+    let of = |hour, minute| Clock { hour, minute, ..exact };
     let number = |at: usize| match tokens.get(at) {
         Some(&Number(number, digits, false)) if digits <= 2 => Some((number, digits)),
         _ => None,
     };
     // `half past three`, `twenty to four`.
-    let minutes = match tokens.first()? {
-        Word(word) if word == "half" => Some(30),
-        Word(word) if word == "quarter" => Some(15),
+    let minutes = match word(tokens.first()) {
+        "half" => Some(30),
+        "quarter" => Some(15),
         _ => number(0).map(|found| found.0),
     };
-    let after = 1 + usize::from(is_word(tokens.get(1), "minutes") || is_word(tokens.get(1), "min"));
-    if let (Some(minutes), Some(Word(word)), Some((hour, _))) =
-        (minutes, tokens.get(after), number(after + 1))
-        && (1..60).contains(&minutes)
-    {
-        match word.as_str() {
-            "past" | "after" => return Some((of(hour, minutes, 0), after + 2)),
-            "to" | "till" | "before" if hour > 0 => return Some((of(hour - 1, 60 - minutes, 0), after + 2)),
+    let second = word(tokens.get(1));
+    let after = 1 + usize::from(matches!(second, "minutes" | "min"));
+    if let (Some(minutes @ 1..60), Some((hour, _))) = (minutes, number(after + 1)) {
+        match word(tokens.get(after)) {
+            "past" | "after" => return Some((of(hour, minutes), after + 2)),
+            "to" | "till" | "before" if hour > 0 => return Some((of(hour - 1, 60 - minutes), after + 2)),
             _ => {}
         }
     }
     let (hour, digits) = number(0)?;
-    let is_joint = matches!(tokens.get(1), Some(Sign(':'))) || is_word(tokens.get(1), "h");
-    let is_dotted = matches!(tokens.get(1), Some(Sign('.')))
-        && matches!(tokens.get(3), Some(Word(word)) if matches!(word.as_str(), "am" | "pm"));
+    let is_joint = matches!(tokens.get(1), Some(Sign(':'))) || second == "h";
+    let is_dotted = matches!(tokens.get(1), Some(Sign('.'))) && matches!(word(tokens.get(3)), "am" | "pm");
     if let (true, Some((minute, 2))) = (is_joint || is_dotted, number(2)) {
         let (mut second, mut milliseconds, mut end) = (0, None, 3);
         if let (Some(Sign(':')), Some((found, 2))) = (tokens.get(3), number(4)) {
@@ -158,12 +148,12 @@ fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
         return Some((Clock { hour, minute, second, milliseconds, is_padded, is_certain: true }, end));
     }
     // `seven thirty`, `twelve oh three`.
-    let skips = usize::from(is_word(tokens.get(1), "oh"));
+    let skips = usize::from(second == "oh");
     if let (0, Some((minute @ 1..60, 0))) = (digits, number(1 + skips)) {
-        return Some((Clock { is_certain: minute > 9 || skips > 0, ..of(hour, minute, 0) }, 2 + skips));
+        return Some((Clock { is_certain: minute > 9 || skips > 0, ..of(hour, minute) }, 2 + skips));
     }
-    let has_suffix = matches!(tokens.get(1), Some(Word(word)) if matches!(word.as_str(), "am" | "pm"));
-    (has_suffix || may_be_bare).then(|| (Clock { is_certain: has_suffix, ..of(hour, 0, 0) }, 1))
+    let has_suffix = matches!(second, "am" | "pm");
+    (has_suffix || may_be_bare).then(|| (Clock { is_certain: has_suffix, ..of(hour, 0) }, 1))
 }
 
 /// The offset from UTC at `at`, in minutes, and where it ends.
