@@ -41,8 +41,8 @@ use m3_support::journal::JournalError;
 use m3_trajectory::SourceError;
 pub use prompts::{proposal_prompt_hash, verdict_prompt_hash};
 pub use provenance::{
-    Disagreement, DisagreementKind, FailedCall, JudgeMode, JudgedRun, MergedCall, PromptHashes, Provenance,
-    REFERENCE_SCHEMA, Rebuilt, Refusal, RefusalKind, RemovedCall, Status, Verification, VerificationResult,
+    Disagreement, DisagreementKind, FailedCall, JudgeMode, JudgedRun, PromptHashes, Provenance,
+    REFERENCE_SCHEMA, Refusal, RefusalKind, Status, Verification, VerificationResult,
 };
 pub use reply::{Opinion, Verdict};
 pub use verify::Verifier;

@@ -3,12 +3,10 @@
 use m3_llm::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::reply::Opinion;
 use crate::CallPlace;
-use crate::reconstruct::RemovalReason;
-use m3_flow::Dependency;
+use crate::reconstruct::Reconstruction;
 use m3_trajectory::Member;
 
 /// The schema of a reference.
@@ -114,7 +112,7 @@ pub struct JudgedRun {
     pub problems: Vec<String>,
     /// The calls of the run after reconstruction: kept, removed, merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reconstruction: Option<Rebuilt>,
+    pub reconstruction: Option<Reconstruction>,
     /// The result of replaying the reference that the run gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
@@ -212,47 +210,6 @@ impl RefusalKind {
             Self::NotVerified => "not_verified",
         }
     }
-}
-
-/// The calls of a run after reconstruction: kept, removed, merged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rebuilt {
-    /// The steps of the reference, each call by its place in the run.
-    pub steps: Vec<Vec<CallPlace>>,
-    /// Calls that were left out.
-    pub removed: Vec<RemovedCall>,
-    /// Calls that were moved into an earlier step.
-    pub merged: Vec<MergedCall>,
-    /// The dependencies between the calls that are left.
-    pub dependencies: Vec<Dependency>,
-}
-
-/// A call that was left out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RemovedCall {
-    /// The place of the call in the run.
-    pub place: CallPlace,
-    /// The tool.
-    pub tool: String,
-    /// The arguments of the call.
-    pub arguments: Value,
-    /// Why the call was left out.
-    pub reason: RemovalReason,
-    /// The evidence for the reason.
-    pub evidence: String,
-}
-
-/// A call that was moved into an earlier step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MergedCall {
-    /// The place of the call in the run.
-    pub place: CallPlace,
-    /// The tool.
-    pub tool: String,
-    /// The new step of the call, from 0.
-    pub step: usize,
-    /// Why the call may be moved.
-    pub evidence: String,
 }
 
 /// The result of replaying a reference against servers.

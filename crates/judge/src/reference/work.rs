@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::JudgeError;
 use super::ask::Asker;
-use super::build::{rebuilt, reference, refused};
+use super::build::{reference, refused};
 use super::choose::{disagreements, in_order};
 use super::decide::{Case, Decision, by_judge, by_rules_alone, refusal_beforehand};
 use super::prompts::{proposal_prompt_hash, verdict_prompt_hash};
@@ -193,7 +193,7 @@ impl JudgeWork {
         };
         let rebuilt_reference = decision.reconstruction.take().map(|reconstruction| {
             let reference = reference(&trajectory, &chain, &reconstruction);
-            judged.reconstruction = Some(rebuilt(&chain, reconstruction));
+            judged.reconstruction = Some(reconstruction);
             reference
         });
         judged.status = decision.refusal.as_ref().map_or(Status::Accepted, |refusal| refusal.kind.status());
