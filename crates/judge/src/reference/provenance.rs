@@ -66,7 +66,9 @@ pub struct PromptHashes {
 }
 
 /// The status of a run, or of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// The run or task gives a reference.
@@ -74,11 +76,12 @@ pub enum Status {
     /// The run or task gives no reference.
     Rejected,
     /// No decision was possible.
+    #[default]
     Undecided,
 }
 
 /// A run and the decision on it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedRun {
     /// The file that holds the run.
     pub file: String,
@@ -163,52 +166,32 @@ pub enum RefusalKind {
 }
 
 impl RefusalKind {
-    /// All kinds, in the order in which they are reported.
-    pub const ALL: [Self; 12] = [
-        Self::NoSuccessfulCall,
-        Self::NotAnswered,
-        Self::VerdictFail,
-        Self::NoProposal,
-        Self::BreaksRules,
-        Self::NothingLeft,
-        Self::VerificationFailed,
-        Self::UnreadableVerdict,
-        Self::UnreadableProposal,
-        Self::ImageUnusable,
-        Self::NoReply,
-        Self::NotVerified,
+    /// Each kind in the order above, its name in files, and the status that it gives a run.
+    const ROWS: [(Self, &'static str, Status); 12] = [
+        (Self::NoSuccessfulCall, "no_successful_call", Status::Rejected),
+        (Self::NotAnswered, "not_answered", Status::Rejected),
+        (Self::VerdictFail, "verdict_fail", Status::Rejected),
+        (Self::NoProposal, "no_proposal", Status::Rejected),
+        (Self::BreaksRules, "breaks_rules", Status::Rejected),
+        (Self::NothingLeft, "nothing_left", Status::Rejected),
+        (Self::VerificationFailed, "verification_failed", Status::Rejected),
+        (Self::UnreadableVerdict, "unreadable_verdict", Status::Undecided),
+        (Self::UnreadableProposal, "unreadable_proposal", Status::Undecided),
+        (Self::ImageUnusable, "image_unusable", Status::Undecided),
+        (Self::NoReply, "no_reply", Status::Undecided),
+        (Self::NotVerified, "not_verified", Status::Undecided),
     ];
 
     /// The status that this reason gives a run.
     #[must_use]
     pub fn status(self) -> Status {
-        match self {
-            Self::UnreadableVerdict
-            | Self::UnreadableProposal
-            | Self::ImageUnusable
-            | Self::NoReply
-            | Self::NotVerified => Status::Undecided,
-            _ => Status::Rejected,
-        }
+        Self::ROWS[self as usize].2
     }
 
     /// The name of the kind in files.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::NoSuccessfulCall => "no_successful_call",
-            Self::NotAnswered => "not_answered",
-            Self::VerdictFail => "verdict_fail",
-            Self::NoProposal => "no_proposal",
-            Self::BreaksRules => "breaks_rules",
-            Self::NothingLeft => "nothing_left",
-            Self::VerificationFailed => "verification_failed",
-            Self::UnreadableVerdict => "unreadable_verdict",
-            Self::UnreadableProposal => "unreadable_proposal",
-            Self::ImageUnusable => "image_unusable",
-            Self::NoReply => "no_reply",
-            Self::NotVerified => "not_verified",
-        }
+        Self::ROWS[self as usize].1
     }
 }
 
@@ -274,4 +257,16 @@ pub enum DisagreementKind {
     Arguments,
     /// The references have the same calls in other steps.
     Steps,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_of_refusals_stand_in_the_order_of_the_kinds_and_have_their_names() {
+        for (place, (kind, name, _)) in RefusalKind::ROWS.into_iter().enumerate() {
+            assert_eq!((kind as usize, serde_json::json!(kind)), (place, serde_json::json!(name)));
+        }
+    }
 }
