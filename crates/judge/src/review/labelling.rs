@@ -251,7 +251,7 @@ mod tests {
         Candidate { id: id.to_owned(), task: 0, tool: "a/b".to_owned(), reference, predicted }
     }
 
-    fn labels_by(name: &str, label: Label) -> PersonLabel {
+    fn said(name: &str, label: Label) -> PersonLabel {
         PersonLabel { name: name.to_owned(), label, time: None }
     }
 
