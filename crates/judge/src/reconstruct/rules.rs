@@ -99,7 +99,8 @@ impl Findings {
         let lost = self.uses.lost.iter().find(|lost| lost.sources.contains(&call) && stays[lost.to]);
         if let Some(lost) = lost {
             let (user, value) = (named(calls, lost.to), &lost.value);
-            evidence += &format!("; {user} uses `{value}`, which only the answer to a failed call has");
+            evidence =
+                format!("{evidence}; {user} uses `{value}`, which only the answer to a failed call has");
         }
         evidence
     }
