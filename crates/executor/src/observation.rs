@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use m3_llm::{Message, Part, Picture, PictureLimits, Request, ToolDefinitions};
+use m3_llm::{Message, Part, Picture, Request, ToolDefinitions};
 use m3_mcp::ToolResult;
 use m3_mcp::results::{KeptResult, Kind, result_text, shortened_text};
 
@@ -104,8 +104,9 @@ impl AttemptState<'_> {
 
     /// The pictures of a result. A note in the text says why a picture cannot be shown.
     async fn pictures(&mut self, kept: &KeptResult, text: &mut String) -> Vec<(String, Arc<Picture>)> {
-        let (max_side, max_bytes) = self.attempt.model.image_limits();
-        let max_side = self.attempt.options.max_image_side.map_or(max_side, |side| side.min(max_side));
+        let mut limits = self.attempt.model.image_limits();
+        let side = self.attempt.options.max_image_side.unwrap_or(limits.max_side);
+        limits.max_side = limits.max_side.min(side);
         let mut pictures = Vec::new();
         if self.attempt.options.no_images {
             return pictures;
@@ -117,7 +118,6 @@ impl AttemptState<'_> {
             }
             let (path, name) = (file.path.clone(), file.name.clone());
             let open = move || {
-                let limits = PictureLimits { max_side, max_bytes };
                 // The model knows the file by its name in the workspace, so the reason must use this name.
                 let named = |reason: String| reason.replace(&path.display().to_string(), &name);
                 Picture::open(&path, &limits).map_err(|error| named(error.to_string()))

@@ -22,10 +22,10 @@ pub(super) fn object<T: DeserializeOwned>(reply: &str) -> Result<T, String> {
 }
 
 /// The reason that a model gives, made safe to show; one has to be given.
-pub(super) fn reason(said: &str) -> Result<String, String> {
-    match said.trim() {
+pub(super) fn reason(text: &str) -> Result<String, String> {
+    match text.trim() {
         "" => Err("`reason` is empty".to_owned()),
-        said => Ok(shortened(said, REASON)),
+        text => Ok(shortened(text, REASON)),
     }
 }
 

@@ -257,15 +257,9 @@ fn hint(wrong: &CertificateError) -> &'static str {
     }
 }
 
-impl Answer {
-    /// How long the server wants to be left alone.
-    pub(super) fn retry_after(&self) -> Option<Duration> {
-        retry_after(&self.headers, SystemTime::now())
-    }
-}
-
-/// `Retry-After` (RFC 9110, section 10.2.3): seconds or a date; `retry-after-ms` goes first.
-fn retry_after(headers: &BTreeMap<String, String>, now: SystemTime) -> Option<Duration> {
+/// How long the server wants to be left alone, by the headers of its answer: `Retry-After` (RFC 9110, section 10.2.3)
+/// has seconds or a date; `retry-after-ms` goes first.
+pub(super) fn retry_after(headers: &BTreeMap<String, String>, now: SystemTime) -> Option<Duration> {
     let milliseconds = headers.get(RETRY_AFTER_MS).and_then(|text| text.trim().parse::<f64>().ok());
     match milliseconds.filter(|milliseconds| *milliseconds >= 0.0) {
         Some(milliseconds) => {

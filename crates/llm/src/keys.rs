@@ -65,17 +65,15 @@ impl Keys {
     #[must_use]
     pub fn read(path: &Path) -> Self {
         let mut keys = Self::default();
-        match std::fs::metadata(path) {
+        let problem = match std::fs::metadata(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return keys,
-            Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_DOTENV => {}
-            Ok(_) => {
-                keys.warning = Some(format!("`{}` is left aside: it is no small file", path.display()));
-                return keys;
-            }
-            Err(error) => {
-                keys.warning = Some(format!("`{}` is left aside: {error}", path.display()));
-                return keys;
-            }
+            Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_DOTENV => None,
+            Ok(_) => Some("it is no small file".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(problem) = problem {
+            keys.warning = Some(format!("`{}` is left aside: {problem}", path.display()));
+            return keys;
         }
         // The message does not quote the broken line, which may hold a key.
         let mut broken = false;

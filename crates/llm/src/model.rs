@@ -11,7 +11,10 @@ use super::aws::{ACCESS_KEY_VARIABLES, AwsCredentials, Credentials};
 use super::cassette::{Cassette, RecordedRequest, Recorder, Then, Try};
 use super::network::{Failure, Network};
 use super::wires::{self, ImageData, Wire, WireRequest};
-use super::{Keys, ModelError, ModelName, ModelOptions, Refusal, Reply, Request, RequestLimits, Scope, keys};
+use super::{
+    Keys, ModelError, ModelName, ModelOptions, PictureLimits, Refusal, Reply, Request, RequestLimits, Scope,
+    keys,
+};
 
 /// The length of the shortest keys that are searched for in texts, in bytes. Shorter ones are placeholders such as
 /// `EMPTY` for servers that need no key, and may be ordinary words.
@@ -123,9 +126,9 @@ impl Model {
         &self.inner.name
     }
 
-    /// The limits of the model for one image: the longest side in pixels, and bytes before base64.
+    /// The limits of the model for one image.
     #[must_use]
-    pub fn image_limits(&self) -> (u32, usize) {
+    pub fn image_limits(&self) -> PictureLimits {
         self.inner.wire.image_limits()
     }
 
@@ -156,7 +159,7 @@ impl Model {
     #[must_use]
     pub fn concurrency(&self) -> Option<usize> {
         match &self.inner.source {
-            Source::Network(network) => Some(network.concurrency()),
+            Source::Network(network) => Some(network.limiter.limit()),
             Source::Cassette(_) => None,
         }
     }
@@ -206,13 +209,13 @@ impl Model {
             }
             match (reply, wait) {
                 (Ok(reply), _) => {
-                    return Ok(ModelAnswer { reply, tries: asking.tries(), elapsed: asking.elapsed() });
+                    return Ok(ModelAnswer { reply, tries: asking.tries, elapsed: asking.elapsed() });
                 }
                 (Err(failure), Some(wait)) => {
                     on_retry(Retry { reason: failure.reason, wait });
                     tokio::time::sleep(wait).await;
                 }
-                (Err(failure), None) => return Err(self.no_reply(failure, &tried.outcome, asking.tries())),
+                (Err(failure), None) => return Err(self.no_reply(failure, &tried.outcome, asking.tries)),
             }
         }
     }
@@ -227,11 +230,11 @@ impl Model {
         let start = Instant::now();
         let recorder = self.recorder.as_deref();
         let recording = RecordedRequest::new(scope, self.written(request, ImageData::Hash), recorder);
-        let exchange = cassette
+        let recorded_tries = cassette
             .exchange(&recording)
             .map_err(|reason| ModelError::NotRecorded { path: cassette.path().to_owned(), reason })?;
         let mut tries = 0;
-        for tried in &exchange.tries {
+        for tried in &recorded_tries {
             tries += 1;
             if let Some(recorder) = recorder {
                 recorder.record_try(&recording, tried, Duration::ZERO)?;

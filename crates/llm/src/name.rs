@@ -141,7 +141,6 @@ fn split_address(text: &str) -> Result<(&str, &str), (&'static str, bool)> {
 
 /// The length of host and port in `text`, in bytes. A port is all digits and ends the authority; `localhost:7b` is a
 /// host and a model.
-/// a host and a model.
 fn authority_length(text: &str) -> usize {
     let host = if text.starts_with('[') {
         text.find(']').map_or(0, |end| end + 1)

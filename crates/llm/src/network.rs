@@ -1,7 +1,7 @@
 //! The tries at one request: sending, the answer, and the decision whether and when to send again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::aws::Credentials;
 use super::cassette::{Then, Try, normalized};
 use super::concurrency_limiter::ConcurrencyLimiter;
-use super::http::{NoAnswer, Poster};
+use super::http::{NoAnswer, Poster, retry_after};
 use super::wires::{Wire, WireRequest};
 use super::{ModelError, ModelName, ModelOptions, Refusal, Reply};
 
@@ -34,7 +34,7 @@ const NO_KEY_SENT: &str = "no key was sent\nhint: an address of your own gets th
 #[derive(Debug)]
 pub(super) struct Network {
     poster: Poster,
-    limiter: ConcurrencyLimiter,
+    pub(super) limiter: ConcurrencyLimiter,
     options: ModelOptions,
     /// Whether any request had an answer below 500, or one that says that the provider is too busy.
     has_answered: AtomicBool,
@@ -48,7 +48,8 @@ pub(super) struct Asking<'a> {
     start: Instant,
     deadline: Instant,
     waits: ExponentialBackoff,
-    tries: u32,
+    /// The number of tries so far.
+    pub(super) tries: u32,
 }
 
 /// A try that has ended.
@@ -78,10 +79,6 @@ impl Network {
         self.options.tries.is_none() && !self.has_answered.load(Ordering::Relaxed)
     }
 
-    pub(super) fn concurrency(&self) -> usize {
-        self.limiter.limit()
-    }
-
     /// Starts a request; its time limit runs from now on.
     pub(super) fn start(&self, request: &WireRequest) -> Asking<'_> {
         let start = Instant::now();
@@ -109,10 +106,6 @@ impl Network {
 }
 
 impl Asking<'_> {
-    pub(super) fn tries(&self) -> u32 {
-        self.tries
-    }
-
     pub(super) fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
@@ -140,7 +133,7 @@ impl Asking<'_> {
             Ok(answer) => answer,
             Err(no_answer) => return FinishedTry::without_answer(&no_answer, elapsed, redactor),
         };
-        let retry_after = answer.retry_after();
+        let retry_after = retry_after(&answer.headers, SystemTime::now());
         if answer.status < 500 || says_busy(answer.status, retry_after) {
             self.network.has_answered.store(true, Ordering::Relaxed);
         }

@@ -24,28 +24,16 @@ pub struct ToolDefinitions(Arc<SharedTools>);
 #[derive(Debug, Default)]
 struct SharedTools {
     list: Vec<ToolDefinition>,
-    written: OnceLock<(&'static str, WrittenTools)>,
+    written: OnceLock<(&'static str, Arc<WrittenTools>)>,
 }
 
-/// Tools in the form of a wire. Clones share them.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct WrittenTools(Arc<(Value, String)>);
-
-impl WrittenTools {
-    fn new(value: Value) -> Self {
-        let text = value.to_string();
-        Self(Arc::new((value, text)))
-    }
-
+/// Tools in the form of a wire.
+#[derive(Debug, PartialEq)]
+pub(crate) struct WrittenTools {
     /// The JSON value.
-    pub(crate) fn value(&self) -> &Value {
-        &self.0.0
-    }
-
+    pub(crate) value: Value,
     /// The JSON text.
-    pub(crate) fn text(&self) -> &str {
-        &self.0.1
-    }
+    pub(crate) text: String,
 }
 
 impl ToolDefinitions {
@@ -55,11 +43,14 @@ impl ToolDefinitions {
         &self,
         wire: &'static str,
         write: impl Fn(&[ToolDefinition]) -> Value,
-    ) -> Option<WrittenTools> {
+    ) -> Option<Arc<WrittenTools>> {
         if self.is_empty() {
             return None;
         }
-        let new = || WrittenTools::new(write(self));
+        let new = || {
+            let value = write(self);
+            Arc::new(WrittenTools { text: value.to_string(), value })
+        };
         let (kept, written) = self.0.written.get_or_init(|| (wire, new()));
         Some(if *kept == wire { written.clone() } else { new() })
     }

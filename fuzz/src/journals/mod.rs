@@ -125,7 +125,7 @@ fn check_decisions(bytes: &[u8]) {
     if let Some(reviews) = assert_left(Reviews::open(vec![reference.clone()], file.path()), &file, bytes) {
         let history = reviews.history(0).count();
         assert!(reviews.counting(0).count() <= history && history + reviews.foreign() <= bytes.len());
-        let _ = (reviews.state(0), reviews.version(0), reviews.standing(0), reviews.changed(0));
+        let _ = (reviews.state(0), reviews.version(0), reviews.current(0), reviews.changed(0));
     }
     let pair = [reference.clone(), reference];
     let _ = assert_left(Pairs::open(vec![pair], file.path()), &file, bytes);

@@ -13,8 +13,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use graders::open_panel;
 use m3_judge::grade::{
-    AnswerStore, CollectedGrades, GradeReport, Listeners, Panel, PanelAnswers, PanelError, PeopleLabels,
-    Rubric,
+    AnswerStore, CollectedGrades, GradeReport, Listeners, Panel, PanelAnswers, PeopleLabels, Rubric,
 };
 use m3_llm::Retry;
 use m3_support::files::is_plain;
@@ -186,7 +185,7 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
         printer.note("what was answered is kept; the same command goes on from there");
         return Err(interrupted());
     }
-    let collected = CollectedGrades::new(&panel, &sources.tasks, &asked.given);
+    let collected = CollectedGrades::new(&panel, &sources.tasks, &asked.answers);
     if let Some(output) = graded_to {
         write_graded(output, &predictions, &collected)?;
     }
@@ -317,17 +316,9 @@ fn check_complete(asked: &PanelAnswers, report: &GradeReport) -> Result<(), Fail
     if report.missing.is_empty() {
         return Ok(());
     }
-    if asked.given.iter().all(|given| given.answer.is_err()) {
+    if asked.answers.iter().all(|answer| answer.answer.is_err()) {
         Printer::error("no judge gave an answer\nhint: the report says why");
         return Err(Failure::silent(code::UNAVAILABLE));
     }
     Err(Failure::silent(code::FAILED))
-}
-
-impl From<PanelError> for Failure {
-    fn from(error: PanelError) -> Self {
-        match error {
-            PanelError::Store(error) => error.into(),
-        }
-    }
 }

@@ -109,20 +109,15 @@ impl JudgeCounts {
 
     /// The number of undecided runs.
     fn undecided(&self) -> usize {
-        RefusalKind::ALL
-            .iter()
-            .filter(|kind| kind.status() == Status::Undecided)
-            .map(|kind| self.count(*kind))
-            .sum()
+        let undecided = self.refusals.iter().filter(|(kind, _)| kind.status() == Status::Undecided);
+        undecided.map(|(_, count)| count).sum()
     }
 
     fn rows(&self, has_judge: bool, elapsed: Duration, results: &ResultFiles) -> Vec<(&'static str, String)> {
         let why = |status: Status| {
-            let kinds =
-                RefusalKind::ALL.iter().filter(|kind| kind.status() == status && self.count(**kind) > 0);
-            let kinds: Vec<String> = kinds
-                .map(|kind| format!("{} {}", self.count(*kind), kind.name().replace('_', " ")))
-                .collect();
+            let kinds = self.refusals.iter().filter(|(kind, _)| kind.status() == status);
+            let kinds: Vec<String> =
+                kinds.map(|(kind, count)| format!("{count} {}", kind.name().replace('_', " "))).collect();
             if kinds.is_empty() { String::new() } else { format!(" (runs: {})", kinds.join(", ")) }
         };
         let of = |status: Status| self.tasks[status as usize];

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use m3_executor::{Attempt, AttemptEnd, Mode, OfferedTools, Record, RunOptions, TaskEvent, Tools, attempt};
-use m3_llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, PictureLimits, Recorder, Scope};
-use m3_mcp::results::{Keeps, ResultStore};
+use m3_llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, Recorder, Scope};
+use m3_mcp::results::ResultStore;
 use m3_mcp::{Host, HostOptions};
 use m3_support::redact::Redactor;
 use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};
@@ -249,9 +249,8 @@ fn is_send<F: Future + Send>(future: F) -> F {
 
 fn prepared(bytes: Vec<u8>, model: &Model, workspace: &Path) -> (String, Arc<Picture>) {
     std::fs::write(workspace.join("task.png"), &bytes).unwrap();
-    let (max_side, max_bytes) = model.image_limits();
-    let limits = PictureLimits { max_side, max_bytes };
-    ("task.png".to_owned(), Arc::new(Picture::from_bytes("task.png", bytes, &limits).unwrap()))
+    let picture = Picture::from_bytes("task.png", bytes, &model.image_limits()).unwrap();
+    ("task.png".to_owned(), Arc::new(picture))
 }
 
 /// An error for which asking again does not help.

@@ -166,8 +166,9 @@ impl Run {
 /// The limits that pictures must keep for a model.
 #[must_use]
 pub fn picture_limits(model: &Model, options: &RunOptions) -> PictureLimits {
-    let (side, max_bytes) = model.image_limits();
-    PictureLimits { max_side: options.max_image_side.map_or(side, |wanted| wanted.min(side)), max_bytes }
+    let limits = model.image_limits();
+    let wanted = options.max_image_side.unwrap_or(limits.max_side);
+    PictureLimits { max_side: limits.max_side.min(wanted), ..limits }
 }
 
 impl StartedRun {

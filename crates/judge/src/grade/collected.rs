@@ -35,7 +35,7 @@ pub struct GradedTasks {
 pub struct CollectedGrades<'a> {
     pub(super) panel: &'a Panel,
     pub(super) tasks: &'a GradedTasks,
-    pub(super) given: &'a [GraderAnswer],
+    pub(super) grader_answers: &'a [GraderAnswer],
     /// By subject, then grader, then measure: the scores of all passes that were answered.
     pub(super) scores: Vec<Vec<BTreeMap<&'static str, Vec<f64>>>>,
 }
@@ -63,9 +63,9 @@ pub(super) fn deviation(values: &[f64]) -> Option<f64> {
 impl<'a> CollectedGrades<'a> {
     /// Sorts the judges' answers.
     #[must_use]
-    pub fn new(panel: &'a Panel, tasks: &'a GradedTasks, given: &'a [GraderAnswer]) -> Self {
+    pub fn new(panel: &'a Panel, tasks: &'a GradedTasks, grader_answers: &'a [GraderAnswer]) -> Self {
         let mut scores = vec![vec![BTreeMap::new(); panel.graders.len()]; tasks.subjects.len()];
-        for GraderAnswer { subject, grader, aspect, answer, .. } in given {
+        for GraderAnswer { subject, grader, aspect, answer, .. } in grader_answers {
             let Ok(answer) = answer else { continue };
             let Some(scores) = scores.get_mut(*subject).and_then(|of: &mut Vec<_>| of.get_mut(*grader))
             else {
@@ -77,7 +77,7 @@ impl<'a> CollectedGrades<'a> {
                 }
             }
         }
-        Self { panel, tasks, given, scores }
+        Self { panel, tasks, grader_answers, scores }
     }
 
     pub(super) fn subjects(&self) -> &'a [GradedSubject] {
@@ -154,12 +154,12 @@ impl<'a> CollectedGrades<'a> {
 
     /// The matrix of a trajectory: for each entry the trimmed mean over graders.
     fn matrix(&self, subject: usize) -> Option<Vec<Vec<f64>>> {
-        let start = self.given.partition_point(|given| given.subject < subject);
-        let of_subject = self.given[start..].iter().take_while(|given| given.subject == subject);
+        let start = self.grader_answers.partition_point(|answer| answer.subject < subject);
+        let of_subject = self.grader_answers[start..].iter().take_while(|answer| answer.subject == subject);
         let mut by_grader: BTreeMap<usize, Vec<&Vec<Vec<f64>>>> = BTreeMap::new();
-        for given in of_subject {
-            if let Ok(Some(matrix)) = given.answer.as_ref().map(|answer| answer.matrix.as_ref()) {
-                by_grader.entry(given.grader).or_default().push(matrix);
+        for answer in of_subject {
+            if let Ok(Some(matrix)) = answer.answer.as_ref().map(|answer| answer.matrix.as_ref()) {
+                by_grader.entry(answer.grader).or_default().push(matrix);
             }
         }
         let first = by_grader.values().next()?.first()?;

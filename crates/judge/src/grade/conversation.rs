@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use m3_llm::{
-    Assistant, Message, Model, Part, PictureLimits, Pictures, Reply, Request, Retry, Scope, Settings, Usage,
-};
+use m3_llm::{Assistant, Message, Model, Part, Pictures, Reply, Request, Retry, Scope, Settings, Usage};
 use m3_support::text::head;
 
 use super::answer::{Answer, ReadReply};
@@ -36,18 +34,6 @@ pub(super) struct Conversation<'a> {
     pub(super) settings: &'a Settings,
 }
 
-/// How a conversation ended.
-pub(super) enum ConversationEnd {
-    /// An answer, with the reply that has it.
-    Answer(Answer, String),
-    /// Replies, none of which can be read: what is wrong with the last one.
-    Unreadable(String),
-    /// No reply, for this reason.
-    Failed(String),
-    /// The work was stopped.
-    Stopped,
-}
-
 /// The evidence and the image, as this grader takes them.
 pub(super) async fn parts(
     question: &Question,
@@ -56,9 +42,7 @@ pub(super) async fn parts(
 ) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     if let Some(picture) = &question.picture {
-        let (max_side, max_bytes) = model.image_limits();
-        let (picture, pictures) = (picture.clone(), Arc::clone(pictures));
-        let limits = PictureLimits { max_side, max_bytes };
+        let (picture, pictures, limits) = (picture.clone(), Arc::clone(pictures), model.image_limits());
         let read = tokio::task::spawn_blocking(move || pictures.get(picture.source(), &limits)).await;
         let picture = read.map_err(|error| reason(&error))?.map_err(|error| reason(&error))?;
         parts.push(Part::Image(picture));
@@ -68,14 +52,14 @@ pub(super) async fn parts(
 }
 
 impl Conversation<'_> {
-    /// Asks, and asks again if the reply cannot be read. Adds the number of replies and their usage to `requests` and
-    /// `usage`.
+    /// Asks, and asks again if the reply cannot be read. Gives the answer with the reply that has it, or why there is
+    /// none; `None` if the work was stopped. Adds the number of replies and their usage to `requests` and `usage`.
     pub(super) async fn hold(
         self,
         parts: Vec<Part>,
         requests: &mut usize,
         usage: &mut Usage,
-    ) -> ConversationEnd {
+    ) -> Option<Result<(Answer, String), String>> {
         let Self { question, id, pass, model, settings } = self;
         let mut request = Request {
             system: question.system.clone(),
@@ -89,41 +73,39 @@ impl Conversation<'_> {
             attempt: 1,
             workspace: None,
         };
-        let mut last = ConversationEnd::Unreadable("it said nothing".to_owned());
+        let mut last = Err("it said nothing".to_owned());
         for round in 0..=ASKED_AGAIN {
             let reply = match model.ask(&request, &scope, (id, round == 0)).await {
                 Ok(reply) => reply,
-                Err(NoReply::Failed { cause, .. }) => {
-                    return ConversationEnd::Failed(reason_of_failure(&cause));
-                }
-                Err(NoReply::Stopped) => return ConversationEnd::Stopped,
+                Err(NoReply::Failed { cause, .. }) => return Some(Err(reason_of_failure(&cause))),
+                Err(NoReply::Stopped) => return None,
             };
             *requests += 1;
             *usage = usage.plus(reply.usage);
             let text = &reply.text;
             let problem = match question.aspect.read(question.matrix, text) {
-                Ok(ReadReply::Whole(answer)) => return ConversationEnd::Answer(answer, kept(text)),
+                Ok(ReadReply::Whole(answer)) => return Some(Ok((answer, kept(text)))),
                 Ok(ReadReply::WithoutMatrix(answer, problem)) => {
-                    last = ConversationEnd::Answer(answer, kept(text));
+                    last = Ok((answer, kept(text)));
                     problem
                 }
                 Err(problem) => {
                     // A score that could be read once is kept.
-                    if !matches!(last, ConversationEnd::Answer(..)) {
-                        last = ConversationEnd::Unreadable(problem.clone());
+                    if last.is_err() {
+                        last = Err(problem.clone());
                     }
                     problem
                 }
             };
-            request.messages.push(Arc::new(Message::Assistant(said(&reply))));
+            request.messages.push(Arc::new(Message::Assistant(as_message(&reply))));
             request.messages.push(Arc::new(Message::User(vec![Part::Text(again(&problem))])));
         }
-        last
+        Some(last.map_err(|problem| format!("its reply cannot be read: {problem}")))
     }
 }
 
 /// The judge's reply as a message to send back. Providers accept no empty message.
-fn said(reply: &Reply) -> Assistant {
+fn as_message(reply: &Reply) -> Assistant {
     let message = reply.to_assistant();
     if message.text.trim().is_empty() {
         return Assistant { text: "(nothing)".to_owned(), ..Assistant::default() };

@@ -14,21 +14,28 @@ use crate::spreadsheet;
 /// Larger files are not read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A person's label of a trajectory.
-#[derive(Debug, Clone, Default)]
+/// One person's label for a trajectory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PersonSays {
+    /// The person's name; empty if the file has none.
+    pub person: String,
+    /// Whether the trajectory is good enough.
+    pub pass: Option<bool>,
+    /// How good the trajectory is, in [0, 1].
+    pub score: Option<f64>,
+    /// The measure, as a report names it; `None` for the main measure of a rubric's first aspect.
+    pub measure: Option<String>,
+}
+
+/// A row of a file of labels.
+#[derive(Debug)]
 pub(super) struct LabelRow {
     /// The run that the label belongs to; empty if the row names none.
     pub(super) run: String,
     /// The id of the trajectory.
     pub(super) id: String,
-    /// The person who gave the label; empty if the row names nobody.
-    pub(super) person: String,
-    /// Whether the trajectory is good enough: `pass`, or else `success`.
-    pub(super) pass: Option<bool>,
-    /// The score of the trajectory. Its range is not checked here.
-    pub(super) score: Option<f64>,
-    /// The measure, if one is named.
-    pub(super) measure: Option<String>,
+    /// What the person says. The range of the score is not checked here.
+    pub(super) says: PersonSays,
     /// Whether the run broke, or an imported file said nothing of it, so that the label says nothing of the model.
     pub(super) is_broken: bool,
 }
@@ -111,15 +118,13 @@ impl JsonRow {
         let imported = self.import.as_ref().and_then(|import| import.label.as_ref());
         // A file that said nothing of a trajectory does not say that it failed.
         let is_broken = is_broken || self.import.is_some() && imported.is_none();
-        Ok(LabelRow {
-            run: self.run.map(Cell::text).unwrap_or_default(),
+        let says = PersonSays {
             person: self.person.unwrap_or_default(),
             pass: pass.or(success).or(imported.and_then(|label| label.pass)),
             score: self.score.or(imported.and_then(|label| label.score)),
             measure: self.measure.filter(|measure| !measure.is_empty()),
-            is_broken,
-            id,
-        })
+        };
+        Ok(LabelRow { run: self.run.map(Cell::text).unwrap_or_default(), id, says, is_broken })
     }
 }
 

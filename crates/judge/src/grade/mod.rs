@@ -36,7 +36,7 @@ mod subject;
 pub use answer::{Answer, ReadReply};
 pub use collected::{CollectedGrades, GradedSubject, GradedTasks};
 pub use conversation::Listeners;
-pub use panel::{Grader, GraderAnswer, Panel, PanelAnswers, PanelError};
+pub use panel::{Grader, GraderAnswer, Panel, PanelAnswers};
 pub use people::{PeopleError, PeopleLabels, PersonSays, RunLabels};
 pub use question::{Question, prompts_hash, question};
 pub use report::{

@@ -8,7 +8,7 @@ use m3_support::journal::JournalError;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
-use super::conversation::{Conversation, ConversationEnd, Listeners, parts};
+use super::conversation::{Conversation, Listeners, parts};
 use super::question::{Question, question};
 use super::rubric::{Aspect, Rubric};
 use super::store::{AnswerStore, KeptAnswer};
@@ -63,7 +63,7 @@ pub struct GraderAnswer {
 #[derive(Debug, Default)]
 pub struct PanelAnswers {
     /// The answers, in the order of subjects, graders, aspects and passes.
-    pub given: Vec<GraderAnswer>,
+    pub answers: Vec<GraderAnswer>,
     /// The number of replies requested now.
     pub requests: usize,
     /// The number of answers that were kept from before.
@@ -72,14 +72,6 @@ pub struct PanelAnswers {
     pub usage: Usage,
     /// Whether asking ended before everything was asked.
     pub is_interrupted: bool,
-}
-
-/// Why asking had to end.
-#[derive(Debug, thiserror::Error)]
-pub enum PanelError {
-    /// Answers cannot be kept.
-    #[error(transparent)]
-    Store(#[from] JournalError),
 }
 
 /// A request of a grader.
@@ -102,14 +94,14 @@ impl Panel {
     /// more is asked; replies that are under way are waited for a moment, and kept.
     ///
     /// # Errors
-    /// [`PanelError`] if answers cannot be kept.
+    /// [`JournalError`] if answers cannot be kept.
     pub async fn ask(
         &self,
         subjects: impl Iterator<Item = Subject>,
         store: &AnswerStore,
         cancel: &CancellationToken,
-        told: &Listeners<'_>,
-    ) -> Result<PanelAnswers, PanelError> {
+        listeners: &Listeners<'_>,
+    ) -> Result<PanelAnswers, JournalError> {
         let pictures = Arc::new(Pictures::new());
         let breaker = |grader: &Grader| {
             let breaker = Breaker::among_others();
@@ -126,7 +118,8 @@ impl Panel {
         let (breakers, pictures) = (&breakers, &pictures);
         let replies = stream::iter(askings)
             .map(|asking| async move {
-                let work = Work { store, breaker: &breakers[asking.grader], pictures, told, stop: cancel };
+                let work =
+                    Work { store, breaker: &breakers[asking.grader], pictures, listeners, stop: cancel };
                 let outcome = self.answered(&asking, &work).await;
                 (asking, outcome)
             })
@@ -140,11 +133,13 @@ impl Panel {
             asked.usage = asked.usage.plus(outcome.usage);
             let Some(answer) = outcome.answer else { continue };
             let Asking { subject, grader, pass, question, .. } = asking;
-            asked.given.push(GraderAnswer { subject, grader, aspect: question.aspect, pass, answer });
-            (told.done)(asked.given.len());
+            asked.answers.push(GraderAnswer { subject, grader, aspect: question.aspect, pass, answer });
+            (listeners.done)(asked.answers.len());
         }
         asked.is_interrupted = cancel.is_cancelled();
-        asked.given.sort_by_key(|given| (given.subject, given.grader, given.aspect.position(), given.pass));
+        asked
+            .answers
+            .sort_by_key(|answer| (answer.subject, answer.grader, answer.aspect.position(), answer.pass));
         Ok(asked)
     }
 
@@ -172,7 +167,7 @@ impl Panel {
         askings
     }
 
-    async fn answered(&self, asking: &Asking, work: &Work<'_>) -> Result<Outcome, PanelError> {
+    async fn answered(&self, asking: &Asking, work: &Work<'_>) -> Result<Outcome, JournalError> {
         // Known answers take no time, so without this no other task would get its turn.
         tokio::task::yield_now().await;
         let grader = &self.graders[asking.grader];
@@ -194,7 +189,7 @@ impl Panel {
             Ok(parts) => parts,
             Err(reason) => return Ok(Outcome::missing(reason)),
         };
-        let on_retry = |retry: Retry| (work.told.retry)(&grader.name, retry);
+        let on_retry = |retry: Retry| (work.listeners.retry)(&grader.name, retry);
         let conversation = Conversation {
             question: &asking.question,
             id: &asking.id,
@@ -205,7 +200,7 @@ impl Panel {
         let mut outcome = Outcome::default();
         let held = conversation.hold(parts, &mut outcome.requests, &mut outcome.usage).await;
         outcome.answer = match held {
-            ConversationEnd::Answer(answer, reply) => {
+            Some(Ok((answer, reply))) => {
                 work.store.put(&KeptAnswer {
                     key,
                     judge: grader.name.clone(),
@@ -218,9 +213,8 @@ impl Panel {
                 })?;
                 Some(Ok(answer))
             }
-            ConversationEnd::Unreadable(problem) => Some(Err(format!("its reply cannot be read: {problem}"))),
-            ConversationEnd::Failed(reason) => Some(Err(reason)),
-            ConversationEnd::Stopped => None,
+            Some(Err(reason)) => Some(Err(reason)),
+            None => None,
         };
         Ok(outcome)
     }
@@ -231,7 +225,7 @@ struct Work<'a> {
     store: &'a AnswerStore,
     breaker: &'a Breaker,
     pictures: &'a Arc<Pictures>,
-    told: &'a Listeners<'a>,
+    listeners: &'a Listeners<'a>,
     stop: &'a CancellationToken,
 }
 

@@ -7,6 +7,7 @@ use std::{io, mem};
 
 use m3_support::text::shortened;
 
+pub use super::label_rows::PersonSays;
 use super::label_rows::{LabelRow, read_rows};
 
 /// Why the labels cannot be used.
@@ -34,19 +35,6 @@ pub enum PeopleError {
         /// What is wrong with the content.
         message: String,
     },
-}
-
-/// One person's label for a trajectory.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PersonSays {
-    /// The person's name; empty if the file has none.
-    pub person: String,
-    /// Whether the trajectory is good enough.
-    pub pass: Option<bool>,
-    /// How good the trajectory is, in [0, 1].
-    pub score: Option<f64>,
-    /// The measure, as a report names it; `None` for the main measure of a rubric's first aspect.
-    pub measure: Option<String>,
 }
 
 /// Labels by the trajectory's id.
@@ -129,15 +117,10 @@ impl PeopleLabels {
     /// People's labels for a measure, by the trajectory's id; if it `is_main`, also the labels without a measure.
     #[must_use]
     pub fn of_measure(&self, measure: &str, is_main: bool) -> BTreeMap<&str, Vec<&PersonSays>> {
-        let mut labels_by_id = BTreeMap::new();
-        for (id, says) in &self.by_id {
-            let of_measure = says.iter().filter(|says| match &says.measure {
-                Some(labelled) => labelled == measure,
-                None => is_main,
-            });
-            let of_measure: Vec<&PersonSays> = of_measure.collect();
-            if !of_measure.is_empty() {
-                labels_by_id.insert(id.as_str(), of_measure);
+        let mut labels_by_id: BTreeMap<&str, Vec<&PersonSays>> = BTreeMap::new();
+        for (id, says) in self.by_id.iter().flat_map(|(id, says)| says.iter().map(move |says| (id, says))) {
+            if says.measure.as_ref().map_or(is_main, |labelled| labelled == measure) {
+                labels_by_id.entry(id).or_default().push(says);
             }
         }
         labels_by_id
@@ -160,23 +143,21 @@ impl PeopleLabels {
 
     /// Adds a label, if it says something.
     fn add(&mut self, row: LabelRow) -> Result<(), String> {
-        let LabelRow { id, person, pass, score, measure, is_broken, .. } = row;
+        let LabelRow { id, says, is_broken, .. } = row;
         let shown = shortened(&id, 100);
-        if is_broken && pass.is_none() && score.is_none() {
-            return Ok(());
+        if says.pass.is_none() && says.score.is_none() {
+            let problem = format!("`{shown}` has neither `pass` nor `score`");
+            return if is_broken { Ok(()) } else { Err(problem) };
         }
-        if pass.is_none() && score.is_none() {
-            return Err(format!("`{shown}` has neither `pass` nor `score`"));
-        }
-        if let Some(score) = score.filter(|score| !(0.0..=1.0).contains(score)) {
+        if let Some(score) = says.score.filter(|score| !(0.0..=1.0).contains(score)) {
             return Err(format!("the score of `{shown}` is {score}, and should be between 0 and 1"));
         }
-        let says = self.by_id.entry(id).or_default();
-        let is_same = |other: &PersonSays| other.person == person && other.measure == measure;
-        if !person.is_empty() && says.iter().any(is_same) {
-            return Err(format!("`{}` labels `{shown}` twice", shortened(&person, 100)));
+        let others = self.by_id.entry(id).or_default();
+        let is_same = |other: &PersonSays| other.person == says.person && other.measure == says.measure;
+        if !says.person.is_empty() && others.iter().any(is_same) {
+            return Err(format!("`{}` labels `{shown}` twice", shortened(&says.person, 100)));
         }
-        says.push(PersonSays { person, pass, score, measure });
+        others.push(says);
         Ok(())
     }
 }

@@ -5,13 +5,11 @@ use std::sync::Arc;
 use askama::Template;
 use m3_images::task_image::TaskImage;
 use m3_llm::Settings;
-use m3_support::text::hexadecimal;
-use sha2::{Digest as _, Sha256};
 
 use super::rubric::{Aspect, Rubric, prompt};
-use super::shown::{self, Part};
+use super::shown;
 use super::subject::Subject;
-use crate::fence::Fence;
+use crate::fence::{Part, digest, fence_mark};
 
 /// The version of the text that this file adds to the templates. Raise it when that text changes.
 const VERSION: u32 = 1;
@@ -31,17 +29,7 @@ pub fn prompts_hash(rubric: Rubric) -> String {
         .iter()
         .chain(rubric.prompts())
         .flat_map(|(name, content)| [name.as_bytes(), content.as_bytes()]);
-    hash(std::iter::once(&version[..]).chain(texts))
-}
-
-/// SHA-256 over the parts, each preceded by its length.
-pub(super) fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    hexadecimal(&hash.finalize())
+    digest(&[], std::iter::once(&version[..]).chain(texts))
 }
 
 /// What a grader is asked: the instructions, the evidence, and perhaps the image.
@@ -73,7 +61,7 @@ pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -
     }
     let mut parts = vec![Part::new("question", shown::question(reference.as_ref(), prediction))];
     parts.extend(aspect.evidence(subject));
-    let fence = Fence::around(&parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>());
+    let mark = fence_mark(&parts);
     let steps = reference.as_ref().map_or(0, |reference| reference.steps.len());
     let size = (steps, prediction.steps.len());
     let is_matrix = aspect.has_matrix() && (1..=LARGEST_MATRIX).contains(&(size.0 * size.1));
@@ -83,14 +71,14 @@ pub fn question(subject: &Subject, aspect: Aspect, has_eyes: bool, order: u64) -
         (None, None, _) => Image::None,
         _ => Image::Hidden,
     };
-    let evidence = EvidencePrompt { mark: fence.mark(), parts: &parts, image }.render().ok()?;
+    let evidence = EvidencePrompt { mark: &mark, parts: &parts, image }.render().ok()?;
     Some(Arc::new(Question {
         aspect,
         system: aspect.instructions(matrix, order)?,
         evidence,
         picture: picture.clone().filter(|_| has_eyes),
         matrix,
-        mark: fence.mark().to_owned(),
+        mark,
     }))
 }
 
@@ -108,7 +96,7 @@ impl Question {
         let settings =
             (*settings != Settings::default()).then(|| serde_json::to_string(settings).unwrap_or_default());
         let settings = settings.iter().map(String::as_bytes);
-        hash(texts.into_iter().chain([&pass[..]]).chain(settings))
+        digest(&[], texts.into_iter().chain([&pass[..]]).chain(settings))
     }
 }
 

@@ -8,6 +8,7 @@ use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, MalformedCall, Trajectory};
 
 use super::subject::Subject;
+use crate::fence::Part;
 
 /// The longest question and the longest answer that are shown, in columns.
 const TEXT: usize = 8_000;
@@ -29,18 +30,6 @@ const ALL_TOOLS: usize = 40_000;
 
 /// The most calls that are shown.
 const CALLS: usize = 400;
-
-/// A part of the evidence, between marks.
-pub(super) struct Part {
-    pub(super) name: &'static str,
-    pub(super) text: String,
-}
-
-impl Part {
-    pub(super) const fn new(name: &'static str, text: String) -> Self {
-        Self { name, text }
-    }
-}
 
 /// The prediction's steps.
 pub(super) fn steps_of(subject: &Subject) -> Part {

@@ -95,9 +95,9 @@ impl CollectedGrades<'_> {
             sees_images: self.panel.graders[grader].has_eyes,
             measures: measures.collect(),
             missing: self
-                .given
+                .grader_answers
                 .iter()
-                .filter(|given| given.grader == grader && given.answer.is_err())
+                .filter(|answer| answer.grader == grader && answer.answer.is_err())
                 .count(),
         }
     }
@@ -116,13 +116,13 @@ impl CollectedGrades<'_> {
         for task_type in self.tasks.missing.iter().filter_map(|task| task.task_type.as_ref()) {
             types.entry(task_type.clone()).or_default().1 += 1;
         }
-        let missing = self.given.iter().filter_map(|given| {
+        let missing = self.grader_answers.iter().filter_map(|answer| {
             Some(MissingGrade {
-                id: self.subjects().get(given.subject)?.id.clone(),
-                judge: self.grader_name(given.grader).to_owned(),
-                aspect: given.aspect,
-                pass: given.pass,
-                reason: given.answer.as_ref().err()?.clone(),
+                id: self.subjects().get(answer.subject)?.id.clone(),
+                judge: self.grader_name(answer.grader).to_owned(),
+                aspect: answer.aspect,
+                pass: answer.pass,
+                reason: answer.answer.as_ref().err()?.clone(),
             })
         });
         let trajectories = all.iter().map(|&subject| TrajectoryGrades {

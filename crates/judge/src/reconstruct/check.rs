@@ -7,7 +7,7 @@ use m3_support::text::{counted, shortened};
 
 use super::repeats::argument_key;
 use super::rules::{Findings, grouped, merged};
-use super::{Proposal, ProposedCall, Reconstruction, RemovalReason, Removed, Violation};
+use super::{Proposal, ProposedCall, Reconstruction, RemovalReason, RemovedCall, Violation};
 use crate::{CallPlace, CallStatus, Chain, ChainCall};
 use m3_flow::{Dependency, Use, listed};
 
@@ -233,26 +233,20 @@ fn conflicts(
 fn length(calls: &[ChainCall], steps: &[&[ProposedCall]]) -> Vec<Violation> {
     let proposed: usize = steps.iter().map(|step| step.len()).sum();
     let run_steps = calls.iter().map(|call| call.place.step).collect::<HashSet<_>>().len();
-    let mut violations = Vec::new();
-    if proposed > calls.len() {
-        let (proposed, made) = (counted(proposed, "call"), counted(calls.len(), "call"));
-        violations.push(Violation::Longer(format!("it has {proposed}, the run {made}")));
-    }
-    if steps.len() > run_steps {
-        let (proposed, made) = (counted(steps.len(), "step"), counted(run_steps, "step"));
-        violations.push(Violation::Longer(format!("it has {proposed}, the run {made}")));
-    }
-    violations
+    let sizes = [(proposed, calls.len(), "call"), (steps.len(), run_steps, "step")];
+    let longer = sizes.into_iter().filter(|(proposed, made, _)| proposed > made);
+    let longer = longer.map(|(proposed, made, unit)| {
+        Violation::Longer(format!("it has {}, the run {}", counted(proposed, unit), counted(made, unit)))
+    });
+    longer.collect()
 }
 
-fn removed(calls: &[ChainCall], findings: &Findings, stays: &[bool]) -> Vec<Removed> {
-    let reason = |call: usize| {
-        findings.removal(calls, stays, call).unwrap_or_else(|| Removed {
-            place: calls[call].place,
-            reason: RemovalReason::Proposed,
-            evidence: "the proposal leaves it out, and no call that is left uses what only it returned"
-                .to_owned(),
-        })
+fn removed(calls: &[ChainCall], findings: &Findings, stays: &[bool]) -> Vec<RemovedCall> {
+    let proposed = "the proposal leaves it out, and no call that is left uses what only it returned";
+    let removed = |call: usize| {
+        findings
+            .removal(calls, stays, call)
+            .unwrap_or_else(|| RemovedCall::new(&calls[call], RemovalReason::Proposed, proposed.to_owned()))
     };
-    (0..calls.len()).filter(|&call| !stays[call]).map(reason).collect()
+    (0..calls.len()).filter(|&call| !stays[call]).map(removed).collect()
 }

@@ -18,36 +18,72 @@ mod rules;
 mod tests;
 
 pub use check::check;
-use m3_trajectory::json::Json;
+use m3_support::text::shortened;
+use m3_trajectory::json::{Json, Keys};
 pub use rules::by_rules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::CallPlace;
+use super::{CallPlace, ChainCall};
 use m3_flow::Dependency;
 
-/// An optimal trajectory: the calls of the run that it keeps, in new steps, and why the others were left out or moved.
+/// The longest arguments of a left-out call that are kept whole, in bytes.
+const LONGEST: usize = 10_000;
+
+/// The deepest nesting of a left-out call's arguments that are kept as JSON; deeper ones are kept as text.
+const DEEPEST: usize = 50;
+
+/// The calls of a run after reconstruction: kept, removed, merged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Rebuilt")]
 pub struct Reconstruction {
-    /// The steps; each has at least one call, named by its place in the run, in the order of the run.
+    /// The steps of the reference, each call by its place in the run.
     pub steps: Vec<Vec<CallPlace>>,
-    /// Calls that were left out, in the order of the run.
-    pub removed: Vec<Removed>,
-    /// Calls that were moved into a step with others, in the order of the run.
-    pub merged: Vec<Merged>,
-    /// The dependencies between the calls that are left, by their places in the run.
+    /// Calls that were left out.
+    pub removed: Vec<RemovedCall>,
+    /// Calls that were moved into an earlier step.
+    pub merged: Vec<MergedCall>,
+    /// The dependencies between the calls that are left.
     pub dependencies: Vec<Dependency>,
 }
 
 /// A call that was left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Removed {
-    /// Its place in the run.
+pub struct RemovedCall {
+    /// The place of the call in the run.
     pub place: CallPlace,
+    /// The tool.
+    pub tool: String,
+    /// The arguments of the call.
+    pub arguments: Value,
     /// Why the call was left out.
     pub reason: RemovalReason,
-    /// The facts that show this reason.
+    /// The evidence for the reason.
     pub evidence: String,
+}
+
+impl RemovedCall {
+    fn new(call: &ChainCall, reason: RemovalReason, evidence: String) -> Self {
+        let arguments = call.arguments.as_ref().map_or(Value::Null, kept_arguments);
+        Self { place: call.place, tool: call.tool.clone(), arguments, reason, evidence }
+    }
+}
+
+/// The arguments of a call that was left out, as JSON. They are text if standard JSON cannot express them (an
+/// infinity), or if they are so long or deeply nested that the file could not be read again.
+fn kept_arguments(arguments: &Json) -> Value {
+    let text = arguments.to_text(Keys::AsRead);
+    let value = if text.len() > LONGEST || depth(arguments) > DEEPEST { None } else { arguments.to_value() };
+    value.unwrap_or_else(|| Value::String(shortened(&text, LONGEST)))
+}
+
+fn depth(value: &Json) -> usize {
+    match value {
+        Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Json::Object(members) => 1 + members.iter().map(|(_, value)| depth(value)).max().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 /// Why a call was left out.
@@ -66,12 +102,14 @@ pub enum RemovalReason {
 
 /// A call that was moved into an earlier step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Merged {
-    /// Its place in the run.
+pub struct MergedCall {
+    /// The place of the call in the run.
     pub place: CallPlace,
-    /// The step that the call is in now, counted from 0.
+    /// The tool.
+    pub tool: String,
+    /// The new step of the call, from 0.
     pub step: usize,
-    /// Why the call may be moved there.
+    /// Why the call may be moved.
     pub evidence: String,
 }
 

@@ -6,7 +6,7 @@ use m3_support::text::shortened;
 
 use super::order::{Bond, Rule, Why, bonds_of_effects, earliest_steps};
 use super::repeats::{Repeat, find_repeats};
-use super::{Merged, Reconstruction, RemovalReason, Removed};
+use super::{MergedCall, Reconstruction, RemovalReason, RemovedCall};
 use crate::{CallPlace, CallStatus, Chain, ChainCall};
 use m3_flow::{Dependency, Effects, PathOverlaps, Uses, find_uses};
 
@@ -20,12 +20,7 @@ pub fn by_rules(chain: &Chain, dependencies: &[Dependency]) -> Reconstruction {
     let calls = chain.calls.as_slice();
     if calls.iter().all(|call| call.standing == CallStatus::NotRecorded) {
         let steps = grouped(calls, &vec![true; calls.len()], |call| calls[call].place.step);
-        return Reconstruction {
-            steps,
-            removed: Vec::new(),
-            merged: Vec::new(),
-            dependencies: dependencies.to_vec(),
-        };
+        return Reconstruction { steps, dependencies: dependencies.to_vec(), ..Reconstruction::default() };
     }
     let findings = Findings::new(chain);
     let stays = findings.stays(calls);
@@ -79,7 +74,7 @@ impl Findings {
             .collect()
     }
 
-    fn removed(&self, calls: &[ChainCall], stays: &[bool]) -> Vec<Removed> {
+    fn removed(&self, calls: &[ChainCall], stays: &[bool]) -> Vec<RemovedCall> {
         (0..calls.len())
             .filter(|&call| !stays[call])
             .filter_map(|call| self.removal(calls, stays, call))
@@ -87,7 +82,7 @@ impl Findings {
     }
 
     /// Why the rules leave a call out.
-    pub(super) fn removal(&self, calls: &[ChainCall], stays: &[bool], call: usize) -> Option<Removed> {
+    pub(super) fn removal(&self, calls: &[ChainCall], stays: &[bool], call: usize) -> Option<RemovedCall> {
         let (reason, evidence) = match (&calls[call].standing, self.repeats.found[call]) {
             (CallStatus::Failed(why), _) => (RemovalReason::Failed, self.failure(calls, stays, call, why)),
             (CallStatus::NotRecorded, _) => {
@@ -96,35 +91,29 @@ impl Findings {
             (CallStatus::Succeeded, Some(repeat)) => (RemovalReason::Repeated, repetition(calls, repeat)),
             (CallStatus::Succeeded, None) => return None,
         };
-        Some(Removed { place: calls[call].place, reason, evidence })
+        Some(RemovedCall::new(&calls[call], reason, evidence))
     }
 
     fn failure(&self, calls: &[ChainCall], stays: &[bool], call: usize, why: &str) -> String {
         let mut evidence = format!("it failed: {}", shortened(why, 100));
         let lost = self.uses.lost.iter().find(|lost| lost.sources.contains(&call) && stays[lost.to]);
         if let Some(lost) = lost {
-            evidence += "; ";
-            evidence += &named(calls, lost.to);
-            evidence += " uses `";
-            evidence += &lost.value;
-            evidence += "`, which only the answer to a failed call has";
+            let (user, value) = (named(calls, lost.to), &lost.value);
+            evidence =
+                format!("{evidence}; {user} uses `{value}`, which only the answer to a failed call has");
         }
         evidence
     }
 }
 
 fn repetition(calls: &[ChainCall], repeat: Repeat) -> String {
-    let place = calls[repeat.of].place;
-    let same = if repeat.is_same_result {
-        "gave the same"
-    } else {
-        "gave something else, which no remaining call uses"
-    };
-    let step = place.step + 1;
+    let step = calls[repeat.of].place.step + 1;
     if repeat.is_same_result {
-        format!("the same call in step {step} {same}")
+        format!("the same call in step {step} gave the same")
     } else {
-        format!("the same call was made in step {step}; this one {same}")
+        format!(
+            "the same call was made in step {step}; this one gave something else, which no remaining call uses"
+        )
     }
 }
 
@@ -198,7 +187,7 @@ pub(super) fn merged(
     stays: &[bool],
     steps: &[usize],
     evidence: impl Fn(usize) -> String,
-) -> Vec<Merged> {
+) -> Vec<MergedCall> {
     let steps = compressed(stays, steps);
     let mut earliest: HashMap<usize, usize> = HashMap::new();
     for call in (0..calls.len()).filter(|&call| stays[call]) {
@@ -209,7 +198,10 @@ pub(super) fn merged(
         .filter(|&call| {
             stays[call] && earliest.get(&steps[call]).is_some_and(|&first| first < calls[call].place.step)
         })
-        .map(|call| Merged { place: calls[call].place, step: steps[call], evidence: evidence(call) })
+        .map(|call| {
+            let ChainCall { place, tool, .. } = &calls[call];
+            MergedCall { place: *place, tool: tool.clone(), step: steps[call], evidence: evidence(call) }
+        })
         .collect()
 }
 

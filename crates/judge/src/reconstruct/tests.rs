@@ -303,3 +303,11 @@ fn files_keep_their_order_and_state_may_share_a_step() {
         ]
     );
 }
+
+#[test]
+fn arguments_that_standard_json_cannot_express_are_kept_as_text() {
+    let mut chain = run(vec![vec![("a/b", json!({}), Value::Null)]]);
+    chain.calls[0].arguments = Some(m3_trajectory::json::parse(br#"{"x": 1e400}"#).unwrap().0);
+    let removed = &rules(&chain).removed[0];
+    assert_eq!((removed.tool.as_str(), &removed.arguments), ("a/b", &json!("{\"x\":Infinity}")));
+}

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use m3_llm::{
-    Assistant, Breaker, FailureScope, Message, Model, ModelBlocker, Part, Picture, Request, Retry, Scope,
-    Settings, Usage,
+    Assistant, Breaker, FailureScope, Message, Model, Part, Picture, Request, Retry, Scope, Settings, Usage,
 };
 use m3_support::canonical::hash_of;
 use m3_support::journal::JournalError;
@@ -12,11 +11,12 @@ use m3_support::redact::Redactor;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::JudgeError;
 use super::journal::{JournalRecord, JudgeJournal, KeptAnswer};
 use crate::asking::{AskedModel, NoReply};
 
 /// A callback for each failed try of a request.
-pub type ToldRetry = Arc<dyn Fn(Retry) + Send + Sync>;
+pub type OnRetry = Arc<dyn Fn(Retry) + Send + Sync>;
 
 /// A client that asks the judge and keeps its replies in the journal.
 pub struct Asker {
@@ -26,21 +26,8 @@ pub struct Asker {
     /// Removes secrets that a reply may repeat.
     redactor: Redactor,
     stop: CancellationToken,
-    told: ToldRetry,
+    on_retry: OnRetry,
     breaker: Breaker,
-}
-
-/// Why there is no reply.
-#[derive(Debug)]
-pub(super) enum AskError {
-    /// The work was stopped.
-    Stopped,
-    /// No other question would get a reply either.
-    Blocked(ModelBlocker),
-    /// This question got no reply, for this reason.
-    NoReply(String),
-    /// The reply cannot be kept.
-    Journal(JournalError),
 }
 
 /// The tokens and models of the questions about a run.
@@ -62,7 +49,7 @@ pub(super) struct Conversation<'a> {
 }
 
 impl Asker {
-    /// Creates a client that asks `model` with `settings` until `stop` is cancelled. `told` receives each failed try.
+    /// Creates a client that asks `model` with `settings` until `stop` is cancelled. `on_retry` receives each failed try.
     #[must_use]
     pub fn new(
         model: Model,
@@ -70,13 +57,13 @@ impl Asker {
         journal: Arc<JudgeJournal>,
         redactor: Redactor,
         stop: CancellationToken,
-        told: ToldRetry,
+        on_retry: OnRetry,
     ) -> Self {
         let breaker = Breaker::default();
         if journal.has_answers() {
             breaker.replied_before();
         }
-        Self { model, settings, journal, redactor, stop, told, breaker }
+        Self { model, settings, journal, redactor, stop, on_retry, breaker }
     }
 
     /// The model that is asked.
@@ -100,27 +87,34 @@ impl Asker {
         Conversation { asker: self, scope, request }
     }
 
-    /// The reply to a request. `is_answered` tells whether the model has replied to another request about the run.
+    /// The reply to a request, or why this request alone gets none. `is_answered` tells whether the model has replied to
+    /// another request about the run.
     async fn ask(
         &self,
         request: &Request,
         scope: &Scope,
         is_answered: &mut bool,
-    ) -> Result<KeptAnswer, AskError> {
+    ) -> Result<Result<KeptAnswer, String>, JudgeError> {
         let key = self.key(request, &scope.task);
         if let Some(JournalRecord::Answer(answer)) = self.journal.get(&key) {
-            return Ok(answer);
+            return Ok(Ok(answer));
         }
         let Self { model, breaker, stop, .. } = self;
-        let model = AskedModel { model, breaker, on_retry: &*self.told, stop };
-        let reply = model.ask(request, scope, (&scope.task, !*is_answered)).await?;
+        let model = AskedModel { model, breaker, on_retry: &*self.on_retry, stop };
+        let reply = match model.ask(request, scope, (&scope.task, !*is_answered)).await {
+            Ok(reply) => reply,
+            Err(NoReply::Stopped) => return Err(JudgeError::Interrupted),
+            Err(NoReply::Failed { cause: Ok(blocker), scope: FailureScope::Model }) => {
+                return Err(blocker.into());
+            }
+            Err(NoReply::Failed { cause: Ok(blocker), .. }) => return Ok(Err(blocker.to_string())),
+            Err(NoReply::Failed { cause: Err(error), .. }) => return Ok(Err(error.to_string())),
+        };
         *is_answered = true;
         let text = self.redactor.text(&reply.text).into_owned();
         let answer = KeptAnswer { text, model: reply.model, usage: reply.usage };
-        self.journal
-            .keep(&key, &scope.task, JournalRecord::Answer(answer.clone()))
-            .map_err(AskError::Journal)?;
-        Ok(answer)
+        self.journal.keep(&key, &scope.task, JournalRecord::Answer(answer.clone()))?;
+        Ok(Ok(answer))
     }
 
     /// The hash of everything that an answer depends on: the model and the whole request, which contains the prompts,
@@ -135,17 +129,6 @@ impl Asker {
             "messages": messages,
             "settings": request.settings,
         }))
-    }
-}
-
-impl From<NoReply> for AskError {
-    fn from(cause: NoReply) -> Self {
-        match cause {
-            NoReply::Stopped => Self::Stopped,
-            NoReply::Failed { cause: Ok(blocker), scope: FailureScope::Model } => Self::Blocked(blocker),
-            NoReply::Failed { cause: Ok(blocker), .. } => Self::NoReply(blocker.to_string()),
-            NoReply::Failed { cause: Err(error), .. } => Self::NoReply(error.to_string()),
-        }
     }
 }
 
@@ -166,16 +149,22 @@ fn in_json(message: &Message) -> Value {
 }
 
 impl Conversation<'_> {
-    /// The next reply.
-    pub(super) async fn next(&mut self, asked: &mut QuestionCost) -> Result<String, AskError> {
-        let answer = self.asker.ask(&self.request, &self.scope, &mut asked.is_answered).await?;
+    /// The next reply, or why this question gets none.
+    pub(super) async fn next(
+        &mut self,
+        asked: &mut QuestionCost,
+    ) -> Result<Result<String, String>, JudgeError> {
+        let answer = match self.asker.ask(&self.request, &self.scope, &mut asked.is_answered).await? {
+            Ok(answer) => answer,
+            Err(reason) => return Ok(Err(reason)),
+        };
         asked.usage = asked.usage.plus(answer.usage);
         if let Some(model) = answer.model
             && !asked.models.contains(&model)
         {
             asked.models.push(model);
         }
-        Ok(answer.text)
+        Ok(Ok(answer.text))
     }
 
     /// Keeps the last reply from being reused by the next command: it was unusable, and another one may be better.

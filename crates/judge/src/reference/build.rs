@@ -1,19 +1,11 @@
 //! Turns a run and its reconstruction into the trajectory that is written: a native one with the task's own keys.
 
-use m3_support::text::shortened;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Member as _, Step, Trajectory, file_names, is_recorded_key};
-use serde_json::Value;
 
-use super::provenance::{MergedCall, Provenance, Rebuilt, RemovedCall};
+use super::provenance::Provenance;
+use crate::Chain;
 use crate::reconstruct::Reconstruction;
-use crate::{CallPlace, Chain};
-
-/// The longest arguments of a left-out call that are kept whole, in bytes.
-const LONGEST: usize = 10_000;
-
-/// The deepest nesting of a left-out call's arguments that are kept as JSON; deeper ones are kept as text.
-const DEEPEST: usize = 50;
 
 /// The reference: the calls of the run in their new steps, with their results.
 pub(super) fn reference(run: &Trajectory, chain: &Chain, reconstruction: &Reconstruction) -> Trajectory {
@@ -78,53 +70,12 @@ fn keys_of_the_task(run: &Trajectory) -> Vec<(String, Json)> {
     run.extra.iter().filter(|(key, _)| is_kept(key)).cloned().collect()
 }
 
-/// The reconstruction as it is recorded, with the tools and arguments of the calls that were left out.
-pub(super) fn rebuilt(chain: &Chain, reconstruction: Reconstruction) -> Rebuilt {
-    let tool = |place: CallPlace| chain.at(place).map(|call| call.tool.clone()).unwrap_or_default();
-    let arguments = |place: CallPlace| {
-        let arguments = chain.at(place).and_then(|call| call.arguments.as_ref());
-        arguments.map_or(Value::Null, shown)
-    };
-    let Reconstruction { steps, removed, merged, dependencies } = reconstruction;
-    let removed = removed.into_iter().map(|removed| RemovedCall {
-        place: removed.place,
-        tool: tool(removed.place),
-        arguments: arguments(removed.place),
-        reason: removed.reason,
-        evidence: removed.evidence,
-    });
-    let merged = merged.into_iter().map(|merged| MergedCall {
-        place: merged.place,
-        tool: tool(merged.place),
-        step: merged.step,
-        evidence: merged.evidence,
-    });
-    Rebuilt { steps, removed: removed.collect(), merged: merged.collect(), dependencies }
-}
-
-/// The arguments of a call that was left out, as JSON. They are text if standard JSON cannot express them (an
-/// infinity), or if they are so long or deeply nested that the file could not be read again.
-fn shown(arguments: &Json) -> Value {
-    let text = arguments.to_text(Keys::AsRead);
-    let value = if text.len() > LONGEST || depth(arguments) > DEEPEST { None } else { arguments.to_value() };
-    value.unwrap_or_else(|| Value::String(shortened(&text, LONGEST)))
-}
-
-fn depth(value: &Json) -> usize {
-    match value {
-        Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Json::Object(members) => 1 + members.iter().map(|(_, value)| depth(value)).max().unwrap_or(0),
-        _ => 0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use m3_outcomes::KnownTools;
 
     use super::*;
-    use crate::chain_of_run;
-    use crate::reconstruct::{RemovalReason, Removed};
+    use crate::{CallPlace, chain_of_run};
 
     fn json(text: &str) -> Json {
         m3_trajectory::json::parse(text.as_bytes()).unwrap().0
@@ -154,23 +105,12 @@ mod tests {
         let own = |key: &str| (key.to_owned(), Json::Bool(true));
         let run = run(vec![own("prompt"), own("finish"), own("level"), ("versions".to_owned(), versions)]);
         let chain = chain_of_run(&run, &KnownTools::default());
-        let removed =
-            Removed { place: place(1, 1), reason: RemovalReason::Failed, evidence: "it failed".to_owned() };
-        let reconstruction = Reconstruction {
-            steps: vec![vec![place(0, 0), place(1, 0)]],
-            removed: vec![removed],
-            merged: Vec::new(),
-            dependencies: Vec::new(),
-        };
+        let steps = vec![vec![place(0, 0), place(1, 0)]];
+        let reconstruction = Reconstruction { steps, ..Reconstruction::default() };
         let text = reference(&run, &chain, &reconstruction).to_json().to_text(Keys::AsRead);
         assert_eq!(
             text,
             r#"{"id":"t","steps":[{"step":1,"calls":[{"name":"a/b","arguments":{"x":5.0},"result":"7"},{"name":"a/b","arguments":{},"result":"7"}]}],"final_reply":"Seven.","prompt":true,"level":true}"#
-        );
-        let rebuilt = rebuilt(&chain, reconstruction);
-        assert_eq!(
-            (rebuilt.removed[0].tool.as_str(), &rebuilt.removed[0].arguments),
-            ("a/b", &Value::from("{\"x\":Infinity}"))
         );
     }
 

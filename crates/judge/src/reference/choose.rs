@@ -16,13 +16,12 @@ const SHOWN: usize = 120;
 
 /// The order in which references are tried: fewest calls first, then fewest steps, then as in the files; those
 /// without calls come last. `candidates` are runs by their places, with their references.
-pub(super) fn in_order<'t>(candidates: &[(usize, &'t Trajectory)]) -> Vec<(usize, &'t Trajectory)> {
-    let mut order = candidates.to_vec();
-    order.sort_by_key(|(run, reference)| {
+pub(super) fn in_order(mut candidates: Vec<(usize, &Trajectory)>) -> Vec<usize> {
+    candidates.sort_by_key(|(run, reference)| {
         let calls = reference.call_count();
         (calls == 0, calls, reference.steps.len(), *run)
     });
-    order
+    candidates.into_iter().map(|(run, _)| run).collect()
 }
 
 /// Where another reference differs from the chosen one: in tools, else in arguments, else in steps. If tools differ,
@@ -146,9 +145,7 @@ mod tests {
             trajectory(&[&["a 1", "a 2"]]),
             trajectory(&[&["b 1", "b 2"]]),
         ];
-        let candidates: Vec<_> = all.iter().enumerate().collect();
-        let order: Vec<usize> = in_order(&candidates).iter().map(|(run, _)| *run).collect();
-        assert_eq!(order, [2, 3, 1, 0]);
+        assert_eq!(in_order(all.iter().enumerate().collect()), [2, 3, 1, 0]);
     }
 
     #[test]

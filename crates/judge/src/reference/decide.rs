@@ -8,14 +8,17 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
 use super::JudgeError;
-use super::ask::{AskError, Asker, Conversation, QuestionCost};
+use super::ask::{Asker, Conversation, QuestionCost};
 use super::material;
 use super::prompts::{self, Wish};
-use super::provenance::{Refusal, RefusalKind};
-use super::reply::{self, Opinion, Verdict};
+use super::provenance::{JudgedRun, Refusal, RefusalKind};
+use super::reply::{self, Verdict};
 use crate::reconstruct::{Proposal, Reconstruction, by_rules, check};
 use crate::{CallStatus, Chain};
 use m3_flow::{Dependency, dependencies};
+
+/// The longest name of a model, of a file or of a reason that is kept, in columns.
+pub(super) const NAME: usize = 300;
 
 /// The longest problem of a reply that is kept and shown, in columns.
 const PROBLEM: usize = 500;
@@ -26,30 +29,18 @@ const VIOLATIONS: usize = 20;
 /// The reason why a run without recorded results gives no reference.
 pub const NO_RESULTS: &str = "no results of its calls are recorded";
 
-/// The decision on a run.
-#[derive(Debug, Default)]
-pub(super) struct Decision {
-    /// The trajectory, if the run is good enough.
-    pub(super) reconstruction: Option<Reconstruction>,
-    /// Why there is no trajectory.
-    pub(super) refusal: Option<Refusal>,
-    /// The judge's verdict.
-    pub(super) opinion: Option<Opinion>,
-    /// Problems of the judge's replies.
-    pub(super) problems: Vec<String>,
-    /// The tokens and models of the questions.
-    pub(super) asked: QuestionCost,
-}
-
 /// A run to decide on, with its chain of calls and its picture.
 pub(super) struct Case<'a> {
     pub(super) run: &'a Trajectory,
     pub(super) chain: &'a Arc<Chain>,
     pub(super) picture: Option<Arc<Picture>>,
+    /// The tokens and models of the questions so far.
+    pub(super) asked: QuestionCost,
 }
 
-impl Decision {
-    fn refuse(&mut self, kind: RefusalKind, reason: impl Into<String>) {
+impl JudgedRun {
+    /// Records why the run gives no reference.
+    pub(super) fn refuse(&mut self, kind: RefusalKind, reason: impl Into<String>) {
         self.refusal = Some(Refusal { kind, reason: reason.into() });
     }
 }
@@ -89,59 +80,62 @@ async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) ->
 }
 
 /// Decides by rules alone.
-pub(super) async fn by_rules_alone(chain: &Arc<Chain>) -> Result<Decision, JudgeError> {
-    let mut decision = Decision::default();
+pub(super) async fn by_rules_alone(chain: &Arc<Chain>, judged: &mut JudgedRun) -> Result<(), JudgeError> {
     let chain = Arc::clone(chain);
     let reconstruction = beside(move || by_rules(&chain, &dependencies(&chain))).await?;
     if reconstruction.steps.iter().all(Vec::is_empty) {
-        decision.refuse(RefusalKind::NothingLeft, "the rules leave no call");
+        judged.refuse(RefusalKind::NothingLeft, "the rules leave no call");
     } else {
-        decision.reconstruction = Some(reconstruction);
+        judged.reconstruction = Some(reconstruction);
     }
-    Ok(decision)
+    Ok(())
 }
 
 /// Asks the judge for its verdict and for a trajectory, which the rules check.
-pub(super) async fn by_judge(asker: &Asker, case: &Case<'_>) -> Result<Decision, JudgeError> {
-    let mut decision = Decision::default();
-    if !verdict(asker, case, &mut decision).await? {
-        return Ok(decision);
+pub(super) async fn by_judge(
+    asker: &Asker,
+    mut case: Case<'_>,
+    judged: &mut JudgedRun,
+) -> Result<(), JudgeError> {
+    if verdict(asker, &mut case, judged).await? {
+        if case.chain.calls.is_empty() {
+            // There is nothing to propose, and no rule to break.
+            judged.reconstruction = Some(Reconstruction::default());
+        } else {
+            let chain = Arc::clone(case.chain);
+            let dependencies = Arc::new(beside(move || dependencies(&chain)).await?);
+            proposal(asker, &mut case, &dependencies, judged).await?;
+        }
     }
-    if case.chain.calls.is_empty() {
-        // There is nothing to propose, and no rule to break.
-        decision.reconstruction = Some(Reconstruction::default());
-        return Ok(decision);
-    }
-    let chain = Arc::clone(case.chain);
-    let dependencies = Arc::new(beside(move || dependencies(&chain)).await?);
-    proposal(asker, case, &dependencies, &mut decision).await?;
-    Ok(decision)
+    judged.answered_by = case.asked.models.iter().map(|name| shortened(name, NAME)).collect();
+    judged.usage = case.asked.usage;
+    Ok(())
 }
 
 /// Asks for the judge's verdict; true if it is a success.
-async fn verdict(asker: &Asker, case: &Case<'_>, decision: &mut Decision) -> Result<bool, JudgeError> {
+async fn verdict(asker: &Asker, case: &mut Case<'_>, judged: &mut JudgedRun) -> Result<bool, JudgeError> {
     let record = material::dialogue(case.run, case.chain);
     let wish = if case.chain.calls.is_empty() { Wish::VerdictWithoutCalls } else { Wish::Verdict };
     let mut conversation = begin(asker, case, wish, &record);
     let mut may_ask_again = true;
     loop {
-        let Some(reply) = next(&mut conversation, decision).await? else { return Ok(false) };
+        let Some(reply) = next(&mut conversation, &mut case.asked, judged).await? else { return Ok(false) };
         match reply::opinion(&reply) {
             Ok(opinion) => {
                 let is_success = opinion.verdict == Verdict::Success;
                 if !is_success {
-                    decision.refuse(RefusalKind::VerdictFail, opinion.reason.clone());
+                    judged.refuse(RefusalKind::VerdictFail, opinion.reason.clone());
                 }
-                decision.opinion = Some(opinion);
+                judged.verdict = Some(opinion);
                 return Ok(is_success);
             }
             Err(problem) => {
                 let problem = shortened(&problem, PROBLEM);
                 let text = prompts::unreadable(&problem);
-                decision.problems.push(format!("verdict: {problem}"));
+                judged.problems.push(format!("verdict: {problem}"));
                 if !std::mem::take(&mut may_ask_again) {
                     conversation.withdraw(&problem)?;
-                    decision.refuse(RefusalKind::UnreadableVerdict, problem);
+                    judged.refuse(RefusalKind::UnreadableVerdict, problem);
                     return Ok(false);
                 }
                 conversation.reply_to(reply, text);
@@ -153,32 +147,32 @@ async fn verdict(asker: &Asker, case: &Case<'_>, decision: &mut Decision) -> Res
 /// Asks for the judge's proposal. A reply that cannot be read is sent back once, and so is one that breaks rules.
 async fn proposal(
     asker: &Asker,
-    case: &Case<'_>,
+    case: &mut Case<'_>,
     dependencies: &Arc<Vec<Dependency>>,
-    decision: &mut Decision,
+    judged: &mut JudgedRun,
 ) -> Result<(), JudgeError> {
     let record = material::chain(case.run, case.chain, dependencies);
     let mut conversation = begin(asker, case, Wish::Proposal, &record);
     let (mut may_be_unreadable, mut may_break_rules) = (true, true);
     loop {
-        let Some(reply) = next(&mut conversation, decision).await? else { return Ok(()) };
+        let Some(reply) = next(&mut conversation, &mut case.asked, judged).await? else { return Ok(()) };
         let text = match reply::proposal(&reply) {
             Ok(None) => {
-                decision.refuse(RefusalKind::NoProposal, "the judge found no sound trajectory in it");
+                judged.refuse(RefusalKind::NoProposal, "the judge found no sound trajectory in it");
                 return Ok(());
             }
             Ok(Some(proposal)) => match checked(case.chain, dependencies, proposal).await? {
                 Ok(reconstruction) => {
-                    decision.reconstruction = Some(reconstruction);
+                    judged.reconstruction = Some(reconstruction);
                     return Ok(());
                 }
                 Err(violations) => {
                     let all = violations.join("; ");
-                    decision
+                    judged
                         .problems
                         .extend(violations.iter().map(|violation| format!("proposal: {violation}")));
                     if !std::mem::take(&mut may_break_rules) {
-                        decision.refuse(RefusalKind::BreaksRules, all);
+                        judged.refuse(RefusalKind::BreaksRules, all);
                         return Ok(());
                     }
                     prompts::violations(&violations)
@@ -186,10 +180,10 @@ async fn proposal(
             },
             Err(problem) => {
                 let problem = shortened(&problem, PROBLEM);
-                decision.problems.push(format!("proposal: {problem}"));
+                judged.problems.push(format!("proposal: {problem}"));
                 if !std::mem::take(&mut may_be_unreadable) {
                     conversation.withdraw(&problem)?;
-                    decision.refuse(RefusalKind::UnreadableProposal, problem);
+                    judged.refuse(RefusalKind::UnreadableProposal, problem);
                     return Ok(());
                 }
                 prompts::unreadable(&problem)
@@ -222,18 +216,14 @@ fn begin<'a>(asker: &'a Asker, case: &Case<'_>, wish: Wish, record: &str) -> Con
 /// The next reply; `None` if this question gets no reply, which then becomes the refusal.
 async fn next(
     conversation: &mut Conversation<'_>,
-    decision: &mut Decision,
+    asked: &mut QuestionCost,
+    judged: &mut JudgedRun,
 ) -> Result<Option<String>, JudgeError> {
-    match conversation.next(&mut decision.asked).await {
-        Ok(reply) => Ok(Some(reply)),
-        Err(AskError::NoReply(reason)) => {
-            decision.refuse(RefusalKind::NoReply, shortened(&on_one_line(&reason), PROBLEM));
-            Ok(None)
-        }
-        Err(AskError::Stopped) => Err(JudgeError::Interrupted),
-        Err(AskError::Blocked(blocker)) => Err(blocker.into()),
-        Err(AskError::Journal(error)) => Err(error.into()),
-    }
+    let reply = conversation.next(asked).await?;
+    let refuse = |reason: String| {
+        judged.refuse(RefusalKind::NoReply, shortened(&on_one_line(&reason), PROBLEM));
+    };
+    Ok(reply.map_err(refuse).ok())
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ mod verify;
 mod work;
 mod written;
 
-pub use ask::{Asker, ToldRetry};
+pub use ask::{Asker, OnRetry};
 pub use build::leave_out_results;
 pub use decide::NO_RESULTS;
 pub use journal::{JournalRecord, JudgeJournal, JudgeJournalLine, KeptAnswer};
@@ -39,10 +39,9 @@ use m3_llm::ModelBlocker;
 use m3_outcomes::ReplayError;
 use m3_support::journal::JournalError;
 use m3_trajectory::SourceError;
-pub use prompts::{proposal_prompt_hash, verdict_prompt_hash};
 pub use provenance::{
-    Disagreement, DisagreementKind, FailedCall, JudgeMode, JudgedRun, MergedCall, PromptHashes, Provenance,
-    REFERENCE_SCHEMA, Rebuilt, Refusal, RefusalKind, RemovedCall, Status, Verification, VerificationResult,
+    Disagreement, DisagreementKind, FailedCall, JudgeMode, JudgedRun, PromptHashes, Provenance,
+    REFERENCE_SCHEMA, Refusal, RefusalKind, Status, Verification, VerificationResult,
 };
 pub use reply::{Opinion, Verdict};
 pub use verify::Verifier;

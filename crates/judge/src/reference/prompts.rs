@@ -1,10 +1,9 @@
 //! The judge's instructions: the templates in `../prompts/`, filled in, and the fence around what is judged.
 
 use askama::Template;
-use m3_support::text::hexadecimal;
-use sha2::{Digest as _, Sha256};
 
-use crate::fence::Fence;
+use super::provenance::PromptHashes;
+use crate::fence::{digest, fence_mark};
 
 /// The version of the text that this folder adds to the templates; raise it when that text changes.
 const VERSION: u32 = 2;
@@ -13,26 +12,10 @@ const VERDICT: &str = include_str!("../prompts/judge_verdict.txt");
 const PROPOSAL: &str = include_str!("../prompts/judge_proposal.txt");
 const CUES: &str = include_str!("../prompts/judge_cues.txt");
 
-/// SHA-256 in hexadecimal over the instructions for a verdict, before they are filled in.
-#[must_use]
-pub fn verdict_prompt_hash() -> String {
-    hash_of(VERDICT)
-}
-
-/// SHA-256 in hexadecimal over the instructions for a proposal, before they are filled in.
-#[must_use]
-pub fn proposal_prompt_hash() -> String {
-    hash_of(PROPOSAL)
-}
-
-fn hash_of(system: &str) -> String {
-    let mut hash = Sha256::new();
-    hash.update(VERSION.to_le_bytes());
-    for part in [system, CUES] {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    hexadecimal(&hash.finalize())
+/// The hashes of the prompts, before they are filled in.
+pub(super) fn prompt_hashes() -> PromptHashes {
+    let hash = |system: &str| digest(&VERSION.to_le_bytes(), [system, CUES].map(str::as_bytes));
+    PromptHashes { verdict: hash(VERDICT), proposal: hash(PROPOSAL) }
 }
 
 #[derive(Template)]
@@ -104,7 +87,7 @@ impl Wish {
             Self::VerdictWithoutCalls => filled(&VerdictWithoutCallsCue),
             Self::Proposal => filled(&ProposalCue),
         };
-        filled(&RunCue { mark: Fence::around(&[task, record]).mark(), task, has_image, record, wish: &wish })
+        filled(&RunCue { mark: &fence_mark(&[task, record]), task, has_image, record, wish: &wish })
     }
 }
 
@@ -158,7 +141,8 @@ mod tests {
         assert!(unreadable("it is empty").contains("cannot be used: it is empty."));
         let said = violations(&["a".to_owned(), "b".to_owned()]);
         assert!(said.contains("\n- a\n- b\nReply again"), "{said}");
-        assert_ne!(verdict_prompt_hash(), proposal_prompt_hash());
-        assert_eq!(verdict_prompt_hash().len(), 64);
+        let PromptHashes { verdict, proposal } = prompt_hashes();
+        assert_ne!(verdict, proposal);
+        assert_eq!(verdict.len(), 64);
     }
 }

@@ -3,12 +3,10 @@
 use m3_llm::Usage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::reply::Opinion;
 use crate::CallPlace;
-use crate::reconstruct::RemovalReason;
-use m3_flow::Dependency;
+use crate::reconstruct::Reconstruction;
 use m3_trajectory::Member;
 
 /// The schema of a reference.
@@ -68,7 +66,9 @@ pub struct PromptHashes {
 }
 
 /// The status of a run, or of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// The run or task gives a reference.
@@ -76,11 +76,12 @@ pub enum Status {
     /// The run or task gives no reference.
     Rejected,
     /// No decision was possible.
+    #[default]
     Undecided,
 }
 
 /// A run and the decision on it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedRun {
     /// The file that holds the run.
     pub file: String,
@@ -114,7 +115,7 @@ pub struct JudgedRun {
     pub problems: Vec<String>,
     /// The calls of the run after reconstruction: kept, removed, merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reconstruction: Option<Rebuilt>,
+    pub reconstruction: Option<Reconstruction>,
     /// The result of replaying the reference that the run gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
@@ -165,94 +166,33 @@ pub enum RefusalKind {
 }
 
 impl RefusalKind {
-    /// All kinds, in the order in which they are reported.
-    pub const ALL: [Self; 12] = [
-        Self::NoSuccessfulCall,
-        Self::NotAnswered,
-        Self::VerdictFail,
-        Self::NoProposal,
-        Self::BreaksRules,
-        Self::NothingLeft,
-        Self::VerificationFailed,
-        Self::UnreadableVerdict,
-        Self::UnreadableProposal,
-        Self::ImageUnusable,
-        Self::NoReply,
-        Self::NotVerified,
+    /// Each kind in the order above, its name in files, and the status that it gives a run.
+    const ROWS: [(Self, &'static str, Status); 12] = [
+        (Self::NoSuccessfulCall, "no_successful_call", Status::Rejected),
+        (Self::NotAnswered, "not_answered", Status::Rejected),
+        (Self::VerdictFail, "verdict_fail", Status::Rejected),
+        (Self::NoProposal, "no_proposal", Status::Rejected),
+        (Self::BreaksRules, "breaks_rules", Status::Rejected),
+        (Self::NothingLeft, "nothing_left", Status::Rejected),
+        (Self::VerificationFailed, "verification_failed", Status::Rejected),
+        (Self::UnreadableVerdict, "unreadable_verdict", Status::Undecided),
+        (Self::UnreadableProposal, "unreadable_proposal", Status::Undecided),
+        (Self::ImageUnusable, "image_unusable", Status::Undecided),
+        (Self::NoReply, "no_reply", Status::Undecided),
+        (Self::NotVerified, "not_verified", Status::Undecided),
     ];
 
     /// The status that this reason gives a run.
     #[must_use]
     pub fn status(self) -> Status {
-        match self {
-            Self::UnreadableVerdict
-            | Self::UnreadableProposal
-            | Self::ImageUnusable
-            | Self::NoReply
-            | Self::NotVerified => Status::Undecided,
-            _ => Status::Rejected,
-        }
+        Self::ROWS[self as usize].2
     }
 
     /// The name of the kind in files.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::NoSuccessfulCall => "no_successful_call",
-            Self::NotAnswered => "not_answered",
-            Self::VerdictFail => "verdict_fail",
-            Self::NoProposal => "no_proposal",
-            Self::BreaksRules => "breaks_rules",
-            Self::NothingLeft => "nothing_left",
-            Self::VerificationFailed => "verification_failed",
-            Self::UnreadableVerdict => "unreadable_verdict",
-            Self::UnreadableProposal => "unreadable_proposal",
-            Self::ImageUnusable => "image_unusable",
-            Self::NoReply => "no_reply",
-            Self::NotVerified => "not_verified",
-        }
+        Self::ROWS[self as usize].1
     }
-}
-
-/// The calls of a run after reconstruction: kept, removed, merged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rebuilt {
-    /// The steps of the reference, each call by its place in the run.
-    pub steps: Vec<Vec<CallPlace>>,
-    /// Calls that were left out.
-    pub removed: Vec<RemovedCall>,
-    /// Calls that were moved into an earlier step.
-    pub merged: Vec<MergedCall>,
-    /// The dependencies between the calls that are left.
-    pub dependencies: Vec<Dependency>,
-}
-
-/// A call that was left out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RemovedCall {
-    /// The place of the call in the run.
-    pub place: CallPlace,
-    /// The tool.
-    pub tool: String,
-    /// The arguments of the call.
-    pub arguments: Value,
-    /// Why the call was left out.
-    pub reason: RemovalReason,
-    /// The evidence for the reason.
-    pub evidence: String,
-}
-
-/// A call that was moved into an earlier step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MergedCall {
-    /// The place of the call in the run.
-    pub place: CallPlace,
-    /// The tool.
-    pub tool: String,
-    /// The new step of the call, from 0.
-    pub step: usize,
-    /// Why the call may be moved.
-    pub evidence: String,
 }
 
 /// The result of replaying a reference against servers.
@@ -317,4 +257,16 @@ pub enum DisagreementKind {
     Arguments,
     /// The references have the same calls in other steps.
     Steps,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_of_refusals_stand_in_the_order_of_the_kinds_and_have_their_names() {
+        for (place, (kind, name, _)) in RefusalKind::ROWS.into_iter().enumerate() {
+            assert_eq!((kind as usize, serde_json::json!(kind)), (place, serde_json::json!(name)));
+        }
+    }
 }

@@ -5,29 +5,25 @@ use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _};
 use m3_images::task_image::TaskImage;
-use m3_llm::{Picture, PictureError, PictureLimits, Pictures, Usage};
+use m3_llm::{Picture, PictureError, Pictures};
 use m3_outcomes::KnownTools;
-pub(super) use m3_support::text::hash_of_bytes;
-use m3_support::text::{on_one_line, shortened};
+use m3_support::text::{hash_of_bytes, on_one_line, shortened};
 use m3_trajectory::json::Keys;
 use m3_trajectory::{Trajectory, TrajectoryFile};
 use tokio_util::sync::CancellationToken;
 
 use super::JudgeError;
-use super::ask::Asker;
-use super::build::{rebuilt, reference, refused};
+use super::ask::{Asker, QuestionCost};
+use super::build::{reference, refused};
 use super::choose::{disagreements, in_order};
-use super::decide::{Case, Decision, by_judge, by_rules_alone, refusal_beforehand};
-use super::prompts::{proposal_prompt_hash, verdict_prompt_hash};
+use super::decide::{Case, NAME, by_judge, by_rules_alone, refusal_beforehand};
+use super::prompts::prompt_hashes;
 use super::provenance::{
-    JudgeMode, JudgedRun, PromptHashes, Provenance, REFERENCE_SCHEMA, Refusal, RefusalKind, Status,
-    Verification, VerificationResult,
+    JudgeMode, JudgedRun, Provenance, REFERENCE_SCHEMA, Refusal, RefusalKind, Status, Verification,
+    VerificationResult,
 };
 use super::verify::Verifier;
 use crate::{Chain, chain_of_run};
-
-/// The longest name of a model, of a file or of a reason that is kept, in columns.
-const NAME: usize = 300;
 
 /// A task and all its runs.
 #[derive(Debug)]
@@ -94,11 +90,11 @@ struct DecidedRun {
 }
 
 impl JudgeWork {
-    /// Judges all tasks. `told` gets each task as soon as it is done.
+    /// Judges all tasks. `on_task` gets each task as soon as it is done.
     ///
     /// # Errors
     /// [`JudgeError`] if judging cannot go on; the answers until then are in the journal.
-    pub async fn go(&self, told: &mut dyn FnMut(&JudgedTask)) -> Result<JudgeEnd, JudgeError> {
+    pub async fn go(&self, on_task: &mut dyn FnMut(&JudgedTask)) -> Result<JudgeEnd, JudgeError> {
         let tasks = self.tasks.iter().enumerate();
         let judged = stream::iter(tasks).map(|(index, task)| async move { (index, self.judge(task).await) });
         let mut judged = std::pin::pin!(judged.buffer_unordered(self.workers.max(1)));
@@ -107,7 +103,7 @@ impl JudgeWork {
         while let Some((index, task)) = judged.next().await {
             match task {
                 Ok(task) => {
-                    told(&task);
+                    on_task(&task);
                     done.push((index, task));
                 }
                 // Other tasks may be done all the same.
@@ -120,37 +116,36 @@ impl JudgeWork {
     }
 
     async fn judge(&self, task: &JudgeTask) -> Result<JudgedTask, JudgeError> {
-        let mut looked = Vec::with_capacity(task.runs.len());
+        let mut decided = Vec::with_capacity(task.runs.len());
         for run in &task.runs {
             // Rules alone never wait, and signals must still be handled.
             tokio::task::yield_now().await;
             if self.stop.is_cancelled() {
                 return Err(JudgeError::Interrupted);
             }
-            looked.push(self.look(run).await?);
+            decided.push(self.decide_run(run).await?);
         }
-        let chosen = self.choose(&mut looked).await?;
+        let chosen = self.choose(&mut decided).await?;
         let mut differences = Vec::new();
-        if let Some(best) = chosen.and_then(|chosen| looked[chosen].reference.as_ref()) {
-            for (run, other) in looked.iter().enumerate().filter(|(run, _)| Some(*run) != chosen) {
-                if let Some(other) =
-                    other.reference.as_ref().filter(|_| other.judged.status == Status::Accepted)
-                {
-                    differences.extend(disagreements(best, run, other));
-                }
+        if let Some(best) = chosen.and_then(|chosen| decided[chosen].reference.as_ref()) {
+            let others = decided.iter().enumerate();
+            let others =
+                others.filter(|(run, other)| Some(*run) != chosen && other.judged.status == Status::Accepted);
+            for (run, other) in others.filter_map(|(run, other)| Some((run, other.reference.as_ref()?))) {
+                differences.extend(disagreements(best, run, other));
             }
         }
-        let is_undecided = looked.iter().any(|run| run.judged.status == Status::Undecided);
+        let is_undecided = decided.iter().any(|run| run.judged.status == Status::Undecided);
         let status = match chosen {
             Some(_) => Status::Accepted,
             None if is_undecided => Status::Undecided,
             None => Status::Rejected,
         };
-        let mut trajectory = match chosen.and_then(|chosen| looked[chosen].reference.take()) {
+        let mut trajectory = match chosen.and_then(|chosen| decided[chosen].reference.take()) {
             Some(reference) => reference,
-            None => looked.first().map(|run| refused(&run.trajectory)).unwrap_or_default(),
+            None => decided.first().map(|run| refused(&run.trajectory)).unwrap_or_default(),
         };
-        let provenance = self.provenance(status, chosen, looked, differences);
+        let provenance = self.provenance(status, chosen, decided, differences);
         trajectory.set_member(&provenance);
         Ok(JudgedTask { trajectory, provenance })
     }
@@ -159,7 +154,7 @@ impl JudgeWork {
         &self,
         status: Status,
         chosen: Option<usize>,
-        looked: Vec<DecidedRun>,
+        decided: Vec<DecidedRun>,
         disagreements: Vec<super::Disagreement>,
     ) -> Provenance {
         let model = self.asker.as_ref().map(|asker| asker.model().name().to_string());
@@ -168,41 +163,31 @@ impl JudgeWork {
             m3: env!("CARGO_PKG_VERSION").to_owned(),
             status,
             mode: if model.is_some() { JudgeMode::Model } else { JudgeMode::Rules },
-            prompts: model
-                .is_some()
-                .then(|| PromptHashes { verdict: verdict_prompt_hash(), proposal: proposal_prompt_hash() }),
+            prompts: model.is_some().then(prompt_hashes),
             model,
             chosen,
-            runs: looked.into_iter().map(|run| run.judged).collect(),
+            runs: decided.into_iter().map(|run| run.judged).collect(),
             disagreements,
             written: None,
         }
     }
 
     /// Decides on one run and builds the reference that it would give.
-    async fn look(&self, source: &RunSource) -> Result<DecidedRun, JudgeError> {
+    async fn decide_run(&self, source: &RunSource) -> Result<DecidedRun, JudgeError> {
         let trajectory = source.file.read(source.index)?;
         let chain = Arc::new(chain_of_run(&trajectory, &self.tools));
         let mut judged = unjudged(source, &trajectory);
         if let Some(image) = &source.image {
             judged.image = blocking(image, |image| image.hash().map(str::to_owned)).await.flatten();
         }
-        let mut decision = match refusal_beforehand(&trajectory, &chain, self.asker.is_some()) {
-            Some(refusal) => Decision { refusal: Some(refusal), ..Decision::default() },
-            None => self.decide(source, &trajectory, &chain).await?,
-        };
-        let rebuilt_reference = decision.reconstruction.take().map(|reconstruction| {
-            let reference = reference(&trajectory, &chain, &reconstruction);
-            judged.reconstruction = Some(rebuilt(&chain, reconstruction));
-            reference
-        });
-        judged.status = decision.refusal.as_ref().map_or(Status::Accepted, |refusal| refusal.kind.status());
-        judged.refusal = decision.refusal;
-        judged.verdict = decision.opinion;
-        judged.problems = decision.problems;
-        judged.answered_by = decision.asked.models.iter().map(|name| shortened(name, NAME)).collect();
-        judged.usage = decision.asked.usage;
-        Ok(DecidedRun { judged, trajectory, reference: rebuilt_reference })
+        match refusal_beforehand(&trajectory, &chain, self.asker.is_some()) {
+            Some(refusal) => judged.refusal = Some(refusal),
+            None => self.decide(source, &trajectory, &chain, &mut judged).await?,
+        }
+        judged.status = judged.refusal.as_ref().map_or(Status::Accepted, |refusal| refusal.kind.status());
+        let reference = judged.reconstruction.as_ref();
+        let reference = reference.map(|steps| self::reference(&trajectory, &chain, steps));
+        Ok(DecidedRun { judged, trajectory, reference })
     }
 
     async fn decide(
@@ -210,41 +195,36 @@ impl JudgeWork {
         source: &RunSource,
         run: &Trajectory,
         chain: &Arc<Chain>,
-    ) -> Result<Decision, JudgeError> {
-        let Some(asker) = &self.asker else { return by_rules_alone(chain).await };
+        judged: &mut JudgedRun,
+    ) -> Result<(), JudgeError> {
+        let Some(asker) = &self.asker else { return by_rules_alone(chain, judged).await };
         let picture = match &source.image {
             None => None,
             Some(image) => match self.picture(asker, image).await {
                 Ok(picture) => Some(picture),
                 Err(reason) => {
-                    let reason = shortened(&on_one_line(&reason), NAME);
-                    let refusal = Some(Refusal { kind: RefusalKind::ImageUnusable, reason });
-                    return Ok(Decision { refusal, ..Decision::default() });
+                    judged.refuse(RefusalKind::ImageUnusable, shortened(&on_one_line(&reason), NAME));
+                    return Ok(());
                 }
             },
         };
-        by_judge(asker, &Case { run, chain, picture }).await
+        by_judge(asker, Case { run, chain, picture, asked: QuestionCost::default() }, judged).await
     }
 
     async fn picture(&self, asker: &Asker, image: &TaskImage) -> Result<Arc<Picture>, String> {
-        let (max_side, max_bytes) = asker.model().image_limits();
-        let (pictures, limits) = (self.pictures.clone(), PictureLimits { max_side, max_bytes });
+        let (pictures, limits) = (self.pictures.clone(), asker.model().image_limits());
         let made = blocking(image, move |image| pictures.get(image.source(), &limits)).await;
         made.ok_or_else(|| "it could not be read".to_owned())?
             .map_err(|error: PictureError| error.to_string())
     }
 
     /// Chooses the run that gives the reference: the shortest, or with a replay the shortest that passes it.
-    async fn choose(&self, looked: &mut [DecidedRun]) -> Result<Option<usize>, JudgeError> {
-        let candidates: Vec<(usize, &Trajectory)> = looked
-            .iter()
-            .enumerate()
-            .filter_map(|(run, looked)| Some((run, looked.reference.as_ref()?)))
-            .collect();
-        let order: Vec<usize> = in_order(&candidates).into_iter().map(|(run, _)| run).collect();
-        for run in order {
+    async fn choose(&self, decided: &mut [DecidedRun]) -> Result<Option<usize>, JudgeError> {
+        let candidates = decided.iter().enumerate();
+        let candidates = candidates.filter_map(|(run, decided)| Some((run, decided.reference.as_ref()?)));
+        for run in in_order(candidates.collect()) {
             let Some(verifier) = &self.verifier else { return Ok(Some(run)) };
-            let DecidedRun { judged, reference, .. } = &mut looked[run];
+            let DecidedRun { judged, reference, .. } = &mut decided[run];
             let Some(reference) = reference else { continue };
             let verification = verifier.verify(reference, judged.image.as_deref()).await?;
             judged.refusal = refusal_by(&verification);
@@ -266,17 +246,9 @@ fn unjudged(source: &RunSource, trajectory: &Trajectory) -> JudgedRun {
         model: trajectory.model().map(|model| shortened(model, NAME)),
         repeat: trajectory.repeat(),
         content: hash_of_bytes(trajectory.to_json().to_text(Keys::Sorted).as_bytes()),
-        image: None,
         steps: trajectory.steps.len(),
         calls: trajectory.call_count(),
-        status: Status::Undecided,
-        refusal: None,
-        verdict: None,
-        problems: Vec::new(),
-        reconstruction: None,
-        verification: None,
-        answered_by: Vec::new(),
-        usage: Usage::default(),
+        ..JudgedRun::default()
     }
 }
 

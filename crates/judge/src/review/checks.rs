@@ -1,7 +1,8 @@
-//! Shared parts of all kinds of decisions: names, notes, files beside others, the identity of a trajectory.
+//! Shared parts of all kinds of decisions: names, notes, times, files beside others, the identity of a trajectory.
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use m3_support::text::{hexadecimal, visible};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory};
@@ -14,6 +15,12 @@ pub(super) const LONGEST_NOTE: usize = 4000;
 
 /// The longest name of a person, in characters.
 pub(super) const LONGEST_NAME: usize = 100;
+
+/// The current time as RFC 3339 in UTC, to the second, such as `2025-03-01T09:05:00Z`.
+#[must_use]
+pub fn now() -> String {
+    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
 
 /// The path of a file beside another one: the other path with `ending` added.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
@@ -55,7 +62,7 @@ pub(super) fn says_nothing(reference: &Trajectory, revision: &Revision) -> bool 
 pub(super) struct Digests {
     /// The digest of the parts that people judge. They do not judge the provenance, so it may change.
     pub(super) judged: String,
-    /// The digest of the whole trajectory, as in lines of earlier versions.
+    /// The digest of the whole trajectory, by which earlier versions of m3 named it in the lines of decisions.
     pub(super) whole: String,
 }
 
@@ -70,7 +77,7 @@ impl Digests {
         self.judged == digest || self.whole == digest
     }
 
-    /// A short name that begins with a letter.
+    /// A short name for the trajectory that begins with a letter.
     pub(super) fn key(&self) -> String {
         format!("r{}", &self.judged[..12])
     }

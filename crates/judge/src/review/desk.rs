@@ -2,7 +2,7 @@
 //! it, decisions.
 
 use std::collections::BTreeSet;
-use std::fmt;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use m3_support::text::{shortened, visible};
 use m3_trajectory::{Problems, ResultPicture, Trajectory, result_parts, result_picture, sent_base64};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::arrangement::{EditProblem, LONGEST_TOOL, Revision, Rules, change, normal, summary};
@@ -78,12 +79,6 @@ fn stamp(file: &Path) -> Option<Stamp> {
 const CHANGED: &str = "the file of references has changed since it was opened: end this m3 review and start it again; what was \
                        decided before is kept";
 
-impl fmt::Debug for ReviewDesk {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ReviewDesk").field("source", &self.source).finish_non_exhaustive()
-    }
-}
-
 /// A decision as the page sends it.
 #[derive(Deserialize)]
 struct Decide {
@@ -132,8 +127,7 @@ impl ReviewDesk {
     }
 
     fn decide(&self, reviews: &mut Reviews, request: &Request<'_>) -> Result<Response, Response> {
-        let decide: Decide = serde_json::from_value(request.json()?)
-            .map_err(|error| Response::error(400, &shortened(&error.to_string(), 200)))?;
+        let decide: Decide = sent(request)?;
         let action = match decide.action {
             Action::Edit { revision, note, .. } => {
                 match self.edit(reviews, decide.index, revision, note)? {
@@ -154,7 +148,7 @@ impl ReviewDesk {
             Err(error @ (DecideError::Conflict { .. } | DecideError::Unseen { .. })) => Err(
                 Response::with_status(409, &json!({ "error": error.to_string(), "reference": reference })),
             ),
-            Err(DecideError::Store(error)) => Err(Response::error(500, &error.to_string())),
+            Err(DecideError::Store(error)) => Err(failed(error)),
             Err(error) => Err(Response::error(422, &error.to_string())),
         }
     }
@@ -172,7 +166,7 @@ impl ReviewDesk {
         let refused = |problems: Vec<EditProblem>| {
             Response::with_status(422, &json!({ "error": summary(&problems), "problems": problems }))
         };
-        let before = reviews.standing(index);
+        let before = reviews.current(index);
         revision.reply = revision.reply.or_else(|| before.reply.clone());
         let revision = normal(reference, revision).map_err(refused)?;
         if revision == before {
@@ -212,7 +206,7 @@ impl ReviewDesk {
             && calls < MOST_CALLS
         {
             let count = self.counted(reviews, next).unwrap_or_else(|| {
-                let (subject, revision) = (reviews.subject(next), reviews.standing(next));
+                let (subject, revision) = (reviews.subject(next), reviews.current(next));
                 let linked = CallLinks::of(subject, &revision.steps);
                 let findings_here =
                     findings(subject, (&revision, &linked), &self.rules, &self.file_problems[next]);
@@ -287,6 +281,22 @@ const MOST_CALLS: usize = 1000;
 /// The most tools that a page offers.
 const MOST_TOOLS: usize = 10_000;
 
+/// What the page sends.
+pub(super) fn sent<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Response> {
+    let sent = serde_json::from_value(request.json()?);
+    sent.map_err(|error| Response::error(400, &shortened(&error.to_string(), 200)))
+}
+
+/// The response if the name of a person or a note is not one that is kept.
+pub(super) fn not_kept(reason: &'static str) -> Response {
+    Response::error(422, reason)
+}
+
+/// The response to a failure of this machine, such as a file that cannot be written.
+pub(super) fn failed(error: impl Display) -> Response {
+    Response::error(500, &error.to_string())
+}
+
 /// The response with the image of a source.
 pub(super) fn image(source: Option<ImageSource>, images: &Images, size: ImageSize) -> Response {
     match source.map(|source| images(source, size)) {
@@ -311,7 +321,7 @@ impl Handler for ReviewDesk {
         }
         let mut reviews = self.reviews();
         if let Err(error) = reviews.refresh() {
-            return Response::error(500, &error.to_string());
+            return failed(error);
         }
         match (request.is_post, request.path) {
             (false, "api/tools") => Response::json(&json!({ "tools": self.tools })),

@@ -29,7 +29,7 @@ pub(super) fn reference(
 ) -> Option<(Value, usize)> {
     let reference = reviews.references().get(index)?;
     let subject = reviews.subject(index);
-    let revision = reviews.standing(index);
+    let revision = reviews.current(index);
     let calls: Vec<(usize, &Call)> = reference.calls().collect();
     let of_file = subject.calls();
     let linked = CallLinks::of(subject, &revision.steps);
@@ -43,7 +43,7 @@ pub(super) fn reference(
     let placed: HashSet<usize> = revision.steps.iter().flatten().map(|placed| placed.call).collect();
     let removed = (0..calls.len()).filter(|number| !placed.contains(number));
     let removed = removed.filter_map(|call| placed_call(&PlacedCall { call, tool: None, arguments: None }));
-    let history = reviews.history(index).map(|(decision, counts)| told(decision, counts));
+    let history = reviews.history(index).map(|(decision, counts)| history_entry(decision, counts));
     let evidence = reference.extra.iter().filter(|(key, _)| key == "judge" || key == "review");
     let evidence = evidence.map(|(key, value)| json!({"key": key, "value": tree(value)}));
     let findings_here = findings(subject, (&revision, &linked), rules, file_problems);
@@ -74,10 +74,8 @@ pub(super) fn reference(
 
 /// The answer to be edited, letter for letter; `None` if it is too long to edit.
 fn written_reply<'a>(revision: &'a Revision, of_file: Option<&'a str>) -> Option<&'a str> {
-    match &revision.reply {
-        Some(reply) => Some(reply),
-        None => Some(of_file.unwrap_or_default()).filter(|reply| reply.len() <= LONGEST_EDITABLE),
-    }
+    let of_file = Some(of_file.unwrap_or_default()).filter(|reply| reply.len() <= LONGEST_EDITABLE);
+    revision.reply.as_deref().or(of_file)
 }
 
 /// A call of a reference as it stands. `was_in` is its step in the file, `None` if it was added. `result` is the result
@@ -103,7 +101,7 @@ fn call(
         "arguments": if is_editable { text } else { cut(&text, LONGEST_EDITABLE) },
         "is_editable": is_editable,
         "is_changed": is_changed,
-        "result": result.map(|result| told_result(result, index, placed.call)),
+        "result": result.map(|result| shown_result(result, index, placed.call)),
         "outcome": outcome.map(shown),
         "problems": rules.problems(placed.call, &call.tool, now),
         "remark": rules.remark(&call.tool),
@@ -111,7 +109,7 @@ fn call(
 }
 
 /// A result: its text, and the addresses of its pictures for the page.
-fn told_result(result: &Json, index: usize, call: usize) -> Value {
+fn shown_result(result: &Json, index: usize, call: usize) -> Value {
     let ReadResult { text, pictures } = read_result(result, MOST_PICTURES);
     let picture = |(part, picture): (usize, ResultPicture<'_>)| {
         let title = match picture {
@@ -123,7 +121,7 @@ fn told_result(result: &Json, index: usize, call: usize) -> Value {
     json!({"text": passage(&text), "pictures": pictures.into_iter().map(picture).collect::<Vec<_>>()})
 }
 
-fn told(decision: &Decision, counts: bool) -> Value {
+fn history_entry(decision: &Decision, counts: bool) -> Value {
     json!({
         "name": decision.name,
         "time": decision.time,

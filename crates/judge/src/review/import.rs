@@ -110,14 +110,11 @@ fn groups(reviews: &Reviews, text: &str, wrong: &mut Vec<LineProblem>) -> Vec<Gr
         .from_reader(text.as_bytes());
     let mut groups: Vec<Group> = Vec::new();
     let mut known: HashMap<usize, usize> = HashMap::new();
-    let columns = match table.headers().map(columns) {
-        Ok(Ok(columns)) => columns,
-        Ok(Err(message)) => {
+    let heads = table.headers().map_err(|error| shortened(&error.to_string(), 200));
+    let columns = match heads.and_then(columns) {
+        Ok(columns) => columns,
+        Err(message) => {
             wrong.push(LineProblem { line: 1, message });
-            return groups;
-        }
-        Err(error) => {
-            wrong.push(LineProblem { line: 1, message: shortened(&error.to_string(), 200) });
             return groups;
         }
     };
@@ -164,12 +161,9 @@ fn take(
 ) -> Result<(), String> {
     let index = names.find(reviews, row.cell("reference").trim(), row.cell("id"))?;
     let (decision, note) = (row.cell("decision").trim().to_lowercase(), row.cell("note").trim().to_owned());
-    let version = match row.cell("version").trim() {
-        "" => None,
-        text => {
-            Some(text.parse().map_err(|_| format!("the version `{}` is no number", shortened(text, 20)))?)
-        }
-    };
+    let version = Some(row.cell("version").trim()).filter(|text| !text.is_empty());
+    let no_number = |text: &str| format!("the version `{}` is no number", shortened(text, 20));
+    let version = version.map(|text| text.parse().map_err(|_| no_number(text))).transpose()?;
     let at = *known.entry(index).or_insert(groups.len());
     if at == groups.len() {
         let (decision, note) = (decision.clone(), note.clone());
@@ -311,7 +305,7 @@ impl Group {
     fn actions(&self, reviews: &Reviews, rules: &Rules) -> Result<Vec<Action>, Vec<LineProblem>> {
         let reference = &reviews.references()[self.index];
         let at = |line: u64, message: String| vec![LineProblem { line, message }];
-        let before = reviews.standing(self.index);
+        let before = reviews.current(self.index);
         let revision = self.revision(reviews, rules, &before)?;
         let is_edited = revision != before;
         let is_nothing = says_nothing(reference, &revision);

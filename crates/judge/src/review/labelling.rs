@@ -13,11 +13,10 @@ use m3_trajectory::json::{Json, Keys, is_same};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::checks::{beside, person};
-use super::desk::{ImageSize, ImageSource, Images, image};
+use super::checks::{beside, now, person};
+use super::desk::{ImageSize, ImageSource, Images, failed, image, not_kept, sent};
 use super::evidence::passage;
 use super::page::{Mode, page};
-use super::time::now;
 use crate::labels::{Label, LabelledPair, Labels, LabelsError, PersonLabel};
 use m3_web::{HandlerMut, Page, Request, Response};
 
@@ -120,12 +119,8 @@ impl LabelFile {
             .map_err(|cause| self.error(cause))
     }
 
-    fn name(&self) -> String {
-        shortened(&self.path.display().to_string(), 300)
-    }
-
     fn error(&self, source: io::Error) -> LabelFileError {
-        LabelFileError::File { path: self.name(), source }
+        LabelFileError::File { path: shortened(&self.path.display().to_string(), 300), source }
     }
 }
 
@@ -178,8 +173,8 @@ impl LabelDesk {
     }
 
     /// A person's label of each pair.
-    fn said(&self, name: &str) -> Result<Vec<Option<Label>>, Response> {
-        let labels = self.file.read().map_err(|error| Response::error(500, &error.to_string()))?;
+    fn labels_by(&self, name: &str) -> Result<Vec<Option<Label>>, Response> {
+        let labels = self.file.read().map_err(failed)?;
         let label_of = |pair: &Candidate| {
             let known = labels.pairs.iter().find(|known| is_of(known, pair));
             known
@@ -190,7 +185,7 @@ impl LabelDesk {
     }
 
     fn list(&self, request: &Request<'_>) -> Result<Response, Response> {
-        let labels = self.said(&name_of(request)?)?;
+        let labels = self.labels_by(&name_of(request)?)?;
         Ok(Response::json(&json!({ "labels": labels })))
     }
 
@@ -213,25 +208,18 @@ impl LabelDesk {
     }
 
     fn label(&self, request: &Request<'_>) -> Result<Response, Response> {
-        let sent: SentLabel = serde_json::from_value(request.json()?)
-            .map_err(|error| Response::error(400, &shortened(&error.to_string(), 200)))?;
+        let sent: SentLabel = sent(request)?;
         let pair = self.candidates.get(sent.index).ok_or_else(Response::not_found)?;
-        let name = person(&sent.name).map_err(|error| Response::error(422, error))?;
+        let name = person(&sent.name).map_err(not_kept)?;
         let label = PersonLabel { name, label: sent.label, time: Some(now()) };
-        self.file.set(pair, label).map_err(|error| Response::error(500, &error.to_string()))?;
+        self.file.set(pair, label).map_err(failed)?;
         Ok(Response::json(&json!({})))
     }
 }
 
 /// The name of the person who asks.
 pub(super) fn name_of(request: &Request<'_>) -> Result<String, Response> {
-    person(&request.parameter("name").unwrap_or_default()).map_err(|error| Response::error(422, error))
-}
-
-impl std::fmt::Debug for LabelDesk {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("LabelDesk").field("source", &self.source).finish_non_exhaustive()
-    }
+    person(&request.parameter("name").unwrap_or_default()).map_err(not_kept)
 }
 
 impl HandlerMut for LabelDesk {

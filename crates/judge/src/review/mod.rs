@@ -34,8 +34,8 @@ mod preferences;
 mod reviewed;
 mod reviews;
 mod table;
-mod time;
 
+pub use checks::now;
 pub use decision::{Action, DecideError, Decision, REVIEW_SCHEMA, State};
 pub use desk::{ImageSize, ImageSource, Images, ReviewDesk};
 pub use import::{Changes, LineProblem, read_table};
@@ -47,7 +47,6 @@ pub use preferences::{
 pub use reviewed::{CountedDecision, ReviewRecord, ReviewedReferences, reviewed};
 pub use reviews::{Reviews, store_path};
 pub use table::{COLUMNS, write_table};
-pub use time::now;
 
 /// What to do if the file of decisions or preferences beside the references cannot be used.
 const ELSEWHERE: &str = "review a copy of the references";

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use m3_support::files::folder_of;
 use m3_support::task_files::task_file_name;
-pub use m3_support::text::hash_of_bytes;
-use m3_support::text::shortened;
+use m3_support::text::{hash_of_bytes, shortened};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Member as _, Trajectory, TrajectoryFile};
 use serde::{Deserialize, Serialize};
@@ -51,7 +50,7 @@ pub struct Origin {
 }
 
 /// Identifies the run's trajectory.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 struct Run {
     file: String,
     index: usize,
@@ -71,9 +70,8 @@ enum Search {
 /// The parts of a run's provenance that are read; the rest may be anything.
 #[derive(Deserialize)]
 struct RecordedOrigin {
-    file: String,
-    index: usize,
-    content: String,
+    #[serde(flatten)]
+    run: Run,
     #[serde(default)]
     reconstruction: Option<Rebuilt>,
 }
@@ -142,9 +140,8 @@ impl Origin {
     #[must_use]
     pub fn of(reference: &Trajectory) -> Self {
         let Some(recorded) = chosen(reference) else { return Self::default() };
-        let RecordedOrigin { file, index, content, reconstruction } = recorded;
-        let mut origin = Self { run: Some(Run { file, index, content }), ..Self::default() };
-        let Some(Rebuilt { steps, dependencies }) = reconstruction else { return origin };
+        let mut origin = Self { run: Some(recorded.run), ..Self::default() };
+        let Some(Rebuilt { steps, dependencies }) = recorded.reconstruction else { return origin };
         let sizes = reference.steps.iter().map(|step| step.calls.len());
         if !steps.iter().map(Vec::len).eq(sizes) {
             return origin;

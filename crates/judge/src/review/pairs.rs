@@ -1,7 +1,5 @@
 //! Original against reconstructed trajectories, shown to people who do not know which is which (M³-Bench, section 6.4).
 
-use std::fmt;
-
 use m3_support::text::{head, json_without_hidden, shortened, visible};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, Trajectory};
@@ -9,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::checks::{checked_note, person};
-use super::desk::{ImageSize, ImageSource, Images, image};
+use super::desk::{ImageSize, ImageSource, Images, failed, image, not_kept, sent};
 use super::evidence::{passage, shown};
 use super::labelling::name_of;
 use super::page::{Mode, page};
@@ -25,12 +23,6 @@ pub struct PairsDesk {
     images: Images,
     source: String,
     name: String,
-}
-
-impl fmt::Debug for PairsDesk {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("PairsDesk").field("pairs", &self.pairs).finish_non_exhaustive()
-    }
 }
 
 /// A preference as the page sends it.
@@ -95,15 +87,14 @@ impl PairsDesk {
             "reply": reply.map(passage),
             "left": left,
             "right": right,
-            "note": newest.get(&(index, name)).map(|said| &said.note),
+            "note": newest.get(&(index, name)).map(|preference| &preference.note),
         }))
     }
 
     fn prefer(&mut self, request: &Request<'_>) -> Result<Response, Response> {
-        let sent: Prefer = serde_json::from_value(request.json()?)
-            .map_err(|error| Response::error(400, &shortened(&error.to_string(), 200)))?;
-        let name = person(&sent.name).map_err(|error| Response::error(422, error))?;
-        let note = checked_note(&sent.note).map_err(|error| Response::error(422, error))?;
+        let sent: Prefer = sent(request)?;
+        let name = person(&sent.name).map_err(not_kept)?;
+        let note = checked_note(&sent.note).map_err(not_kept)?;
         let index = *self.pairs.order(&name).get(sent.place).ok_or_else(Response::not_found)?;
         let left = on_the_left(&self.pairs.list[index][0].id, &name);
         let right = if left == Version::Original { Version::Reconstructed } else { Version::Original };
@@ -112,9 +103,7 @@ impl PairsDesk {
             Choice::Right => Some(right),
             Choice::Tie => None,
         };
-        self.pairs
-            .prefer(index, &name, preferred, note)
-            .map_err(|error| Response::error(500, &error.to_string()))?;
+        self.pairs.prefer(index, &name, preferred, note).map_err(failed)?;
         Ok(Response::json(&self.list(&name)))
     }
 
@@ -169,7 +158,7 @@ impl HandlerMut for PairsDesk {
             return image(path.map(ImageSource::File), &self.images, ImageSize::Whole);
         }
         if let Err(error) = self.pairs.refresh() {
-            return Response::error(500, &error.to_string());
+            return failed(error);
         }
         if request.is_post {
             return match request.path {

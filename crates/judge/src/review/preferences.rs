@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::ELSEWHERE;
-use super::checks::{Digests, beside};
-use super::time::now;
+use super::checks::{Digests, beside, now};
 
 /// The schema of a line.
 pub const PREFERENCE_SCHEMA: &str = "m3.preference/1";
@@ -167,9 +166,9 @@ impl Pairs {
             })
             .collect();
         let records = self.store.records().iter();
-        let known = records.filter_map(|said| {
-            let index = *indices.get(&(said.id.as_str(), said.pair.as_str()))?;
-            Some(((index, said.name.as_str()), said))
+        let known = records.filter_map(|preference| {
+            let index = *indices.get(&(preference.id.as_str(), preference.pair.as_str()))?;
+            Some(((index, preference.name.as_str()), preference))
         });
         known.collect()
     }
@@ -178,9 +177,9 @@ impl Pairs {
     #[must_use]
     pub fn summary(&self) -> PreferenceSummary {
         let mut summary = PreferenceSummary { pairs: self.list.len(), ..PreferenceSummary::default() };
-        for ((_, name), said) in self.newest() {
+        for ((_, name), preference) in self.newest() {
             for counts in [&mut summary.all, summary.people.entry(name.to_owned()).or_default()] {
-                match said.preferred {
+                match preference.preferred {
                     Some(Version::Original) => counts.original += 1,
                     Some(Version::Reconstructed) => counts.reconstructed += 1,
                     None => counts.ties += 1,

@@ -16,7 +16,7 @@ pub struct ReviewRecord {
     pub schema: String,
     /// The state of the review.
     pub state: State,
-    /// The decisions that count, in their order.
+    /// The decisions that were not undone, oldest first.
     pub decisions: Vec<CountedDecision>,
     /// The `review` that the reference had before, from an earlier review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ impl Member for ReviewRecord {
     const KEY: &'static str = "review";
 }
 
-/// A decision that counts.
+/// A decision on a reference that was not undone.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CountedDecision {
     /// The person.

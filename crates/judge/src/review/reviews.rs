@@ -9,10 +9,9 @@ use m3_trajectory::Trajectory;
 
 use super::ELSEWHERE;
 use super::arrangement::{Revision, normal, summary};
-use super::checks::{Digests, SAYS_NOTHING, beside, person, says_nothing};
+use super::checks::{Digests, SAYS_NOTHING, beside, now, person, says_nothing};
 use super::decision::{Action, DecideError, Decision, REVIEW_SCHEMA, State, complete};
 use super::origin::{Origin, Subject, find_runs};
-use super::time::now;
 
 const KIND: Kind = Kind { name: "file of decisions", schema: None, elsewhere: ELSEWHERE };
 
@@ -34,9 +33,9 @@ pub struct Reviews {
     digests: Vec<Digests>,
     origins: Vec<Origin>,
     indices: HashMap<String, usize>,
-    standings: Vec<DecisionsOnReference>,
+    decisions: Vec<DecisionsOnReference>,
     store: SharedJournal<Decision>,
-    /// The number of lines of the file that `standings` includes.
+    /// The number of lines of the file that `decisions` includes.
     folded: usize,
     /// The number of decisions on other references than these.
     foreign: usize,
@@ -57,10 +56,10 @@ impl Reviews {
         let digests = references.iter().map(Digests::of).collect();
         let origins = references.iter().map(Origin::of).collect();
         let indices = references.iter().enumerate().map(|(index, found)| (found.id.clone(), index)).collect();
-        let standings = vec![DecisionsOnReference::default(); references.len()];
+        let decisions = vec![DecisionsOnReference::default(); references.len()];
         let store = SharedJournal::open(path, KIND)?;
         let mut reviews =
-            Self { references, digests, origins, indices, standings, store, folded: 0, foreign: 0 };
+            Self { references, digests, origins, indices, decisions, store, folded: 0, foreign: 0 };
         reviews.fold()?;
         Ok(reviews)
     }
@@ -139,7 +138,7 @@ impl Reviews {
                 Some(&index) if self.digests[index].are_in(&decision.reference) => {
                     check(&self.references[index], decision)
                         .map_err(|message| wrong(self.store.path(), place, &message))?;
-                    self.standings[index].take(place, decision);
+                    self.decisions[index].take(place, decision);
                 }
                 _ => self.foreign += 1,
             }
@@ -162,7 +161,7 @@ impl Reviews {
     /// The number of decisions on a reference, which [`Reviews::decide`] takes as its base.
     #[must_use]
     pub fn version(&self, index: usize) -> u64 {
-        self.standings[index].version
+        self.decisions[index].version
     }
 
     /// The newest decision that counts.
@@ -174,31 +173,31 @@ impl Reviews {
     /// The decisions that count, in order: those that were not undone.
     #[must_use]
     pub fn counting(&self, index: usize) -> impl DoubleEndedIterator<Item = &Decision> {
-        self.standings[index].stack.iter().map(|place| &self.store.records()[*place])
+        self.decisions[index].stack.iter().map(|place| &self.store.records()[*place])
     }
 
     /// All decisions of a reference, each with whether it counts.
     pub fn history(&self, index: usize) -> impl Iterator<Item = (&Decision, bool)> {
-        let standing = &self.standings[index];
-        let counts = |place: &usize| standing.stack.contains(place);
-        standing.history.iter().map(move |place| (&self.store.records()[*place], counts(place)))
+        let decisions = &self.decisions[index];
+        let counts = |place: &usize| decisions.stack.contains(place);
+        decisions.history.iter().map(move |place| (&self.store.records()[*place], counts(place)))
     }
 
     /// The line in the file, from 1, of the newest decision on a reference; 0 without any.
     #[must_use]
     pub fn changed(&self, index: usize) -> usize {
-        self.standings[index].history.last().map_or(0, |place| place + 1)
+        self.decisions[index].history.last().map_or(0, |place| place + 1)
     }
 
-    /// The reference after the edits that count; `None` without any.
+    /// The calls and the answer after the edits that count; `None` without an edit.
     #[must_use]
     pub fn revision(&self, index: usize) -> Option<&Revision> {
         self.counting(index).rev().find_map(|decision| decision.action.revision())
     }
 
-    /// The reference as it stands.
+    /// The reference with the edits that count.
     #[must_use]
-    pub fn standing(&self, index: usize) -> Revision {
+    pub fn current(&self, index: usize) -> Revision {
         self.revision(index).cloned().unwrap_or_else(|| Revision::of(&self.references[index]))
     }
 
@@ -225,26 +224,26 @@ impl Reviews {
         let actions = actions.into_iter().map(complete).collect::<Result<Vec<_>, _>>()?;
         let is_accepted = actions.iter().any(|action| matches!(action, Action::Accept { .. }));
         let edited = actions.iter().rev().find_map(Action::revision).cloned();
-        let revision = edited.unwrap_or_else(|| self.standing(index));
+        let revision = edited.unwrap_or_else(|| self.current(index));
         if is_accepted && says_nothing(&self.references[index], &revision) {
             return Err(DecideError::Incomplete(SAYS_NOTHING));
         }
         let name = person(name).map_err(DecideError::Incomplete)?;
         // Lines of other processes are read under the lock, so that it is certain whether the base is the newest.
         let (reference, digests) = (&self.references[index], &self.digests[index]);
-        let mut standing = self.standings[index].clone();
+        let mut decisions = self.decisions[index].clone();
         let folded = self.folded;
         let mut refused = None;
         self.store.append_all_with(|records| {
             for (place, decision) in records.iter().enumerate().skip(folded) {
                 if decision.id == reference.id && digests.are_in(&decision.reference) {
-                    standing.take(place, decision);
+                    decisions.take(place, decision);
                 }
             }
-            if base != standing.version {
-                let newest = standing.history.iter().rev().map(|place| &records[*place]);
+            if base != decisions.version {
+                let newest = decisions.history.iter().rev().map(|place| &records[*place]);
                 refused = Some(conflict(newest.into_iter().find(|by| !by.set_aside), base));
-            } else if actions.first() == Some(&Action::Undo) && standing.stack.is_empty() {
+            } else if actions.first() == Some(&Action::Undo) && decisions.stack.is_empty() {
                 refused = Some(DecideError::NothingToUndo);
                 return Vec::new();
             }

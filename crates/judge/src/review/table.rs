@@ -28,7 +28,7 @@ pub fn write_table(reviews: &Reviews, writer: impl io::Write) -> io::Result<()> 
     table.write_record(COLUMNS)?;
     for (index, reference) in reviews.references().iter().enumerate() {
         let calls: Vec<&Call> = reference.calls().map(|(_, call)| call).collect();
-        let steps = reviews.standing(index).steps;
+        let steps = reviews.current(index).steps;
         let last = reviews.last(index);
         let decided = [
             reviews.state(index).name().to_owned(),

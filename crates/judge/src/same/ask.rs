@@ -45,7 +45,7 @@ pub struct AskedPairs {
 
 /// The result of a question.
 struct Outcome {
-    said: PairReply,
+    reply: PairReply,
     usage: Usage,
     problem: Option<String>,
 }
@@ -83,13 +83,13 @@ impl SameAsker<'_> {
         let mut asked = AskedPairs { is_interrupted: self.stop.is_cancelled(), ..AskedPairs::default() };
         let mut known = HashSet::new();
         for outcome in outcomes.iter().flatten() {
-            asked.answered += usize::from(outcome.said != PairReply::Nothing);
+            asked.answered += usize::from(outcome.reply != PairReply::Nothing);
             asked.usage = asked.usage.plus(outcome.usage);
             let problem = outcome.problem.as_ref().filter(|problem| known.insert(*problem));
             asked.problems.extend(problem.cloned());
         }
         let reply_to = |index: usize| {
-            outcomes[index].as_ref().map_or(PairReply::Nothing, |outcome| outcome.said.clone())
+            outcomes[index].as_ref().map_or(PairReply::Nothing, |outcome| outcome.reply.clone())
         };
         let replies = places.into_iter().map(|places| match places {
             Some(places) => PairReplies::of(places.map(reply_to)),
@@ -109,7 +109,7 @@ impl SameAsker<'_> {
     ) -> Option<Outcome> {
         let name = self.model.name();
         let nothing = |reason: String| Outcome {
-            said: PairReply::Nothing,
+            reply: PairReply::Nothing,
             usage: Usage::default(),
             problem: Some(reason),
         };
@@ -134,10 +134,10 @@ impl SameAsker<'_> {
             Ok(reply) => {
                 let usage = reply.usage;
                 Some(match opinion(&redactor.text(&reply.text)) {
-                    Ok(opinion) => Outcome { said: PairReply::Opinion(opinion), usage, problem: None },
+                    Ok(opinion) => Outcome { reply: PairReply::Opinion(opinion), usage, problem: None },
                     Err(problem) => {
                         let problem = Some(format!("a reply of `{name}` cannot be read: {problem}"));
-                        Outcome { said: PairReply::Unreadable, usage, problem }
+                        Outcome { reply: PairReply::Unreadable, usage, problem }
                     }
                 })
             }

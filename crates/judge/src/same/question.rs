@@ -4,7 +4,7 @@ use askama::Template;
 use m3_support::text::visible;
 use m3_trajectory::json::{Json, Keys};
 
-use crate::fence::Fence;
+use crate::fence::{Part, fence_mark};
 
 /// The longest question that is asked, in bytes: some 15 000 tokens. Calls are never cut, because they may differ only
 /// in the part that is cut off.
@@ -34,12 +34,6 @@ struct Instructions;
 struct Pair<'a> {
     mark: &'a str,
     parts: &'a [Part],
-}
-
-/// A part of the question, between lines that begin and end it.
-struct Part {
-    name: &'static str,
-    text: String,
 }
 
 /// A question that can be sent.
@@ -72,15 +66,13 @@ impl CallsToCompare<'_> {
             ("ARGUMENTS OF CALL A", Some(json(a))),
             ("ARGUMENTS OF CALL B", Some(json(b))),
         ];
-        let part = |(name, text): (_, Option<String>)| {
-            Some(Part { name, text: visible(&text?, false).into_owned() })
-        };
+        let part =
+            |(name, text): (_, Option<String>)| Some(Part::new(name, visible(&text?, false).into_owned()));
         let parts: Vec<Part> = shown.into_iter().filter_map(part).collect();
-        let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
-        if texts.iter().map(|text| text.len()).sum::<usize>() > LONGEST {
+        if parts.iter().map(|part| part.text.len()).sum::<usize>() > LONGEST {
             return None;
         }
-        let mark = Fence::around(&texts).mark().to_owned();
+        let mark = fence_mark(&parts);
         let text = Pair { mark: &mark, parts: &parts }.render().ok()?;
         Some(Question { text, mark })
     }

@@ -37,7 +37,7 @@ pub(super) fn describe(path: &Path, recording: &RecordedRequest) -> String {
                 shortened(&recording.path, 80)
             )
         }
-        Some((_, body)) => match first(&body, &recording.body, String::new()) {
+        Some((_, body)) => match first(Some(&body), Some(&recording.body), String::new()) {
             Some(Difference { pointer, recorded, asked }) => format!(
                 "at `{}` the nearest one of task `{task}` has `{recorded}`, and this one `{asked}`",
                 shortened(&pointer, 200)
@@ -72,21 +72,21 @@ fn nearest(path: &Path, recording: &RecordedRequest) -> Option<(String, Value)> 
     best.map(|(_, request)| (request.path, request.body))
 }
 
-/// The first difference, members in alphabetical order.
-fn first(recorded: &Value, asked: &Value, pointer: String) -> Option<Difference> {
+/// The first difference, members in alphabetical order; `None` stands for a value that is missing.
+fn first(recorded: Option<&Value>, asked: Option<&Value>, pointer: String) -> Option<Difference> {
     if recorded == asked {
         return None;
     }
     match (recorded, asked) {
-        (Value::Object(left), Value::Object(right)) => {
+        (Some(Value::Object(left)), Some(Value::Object(right))) => {
             let mut keys: Vec<&String> = left.keys().chain(right.keys()).collect();
             keys.sort();
             keys.dedup();
-            keys.into_iter().find_map(|key| at(left.get(key), right.get(key), pointer_to(&pointer, key)))
+            keys.into_iter().find_map(|key| first(left.get(key), right.get(key), pointer_to(&pointer, key)))
         }
-        (Value::Array(left), Value::Array(right)) => (0..left.len().max(right.len()))
-            .find_map(|index| at(left.get(index), right.get(index), pointer_to(&pointer, index))),
-        (Value::String(left), Value::String(right)) => {
+        (Some(Value::Array(left)), Some(Value::Array(right))) => (0..left.len().max(right.len()))
+            .find_map(|index| first(left.get(index), right.get(index), pointer_to(&pointer, index))),
+        (Some(Value::String(left)), Some(Value::String(right))) => {
             let same = left.chars().zip(right.chars()).take_while(|(a, b)| a == b).count();
             let skipped = same.saturating_sub(20);
             let show = |text: &str| {
@@ -95,23 +95,13 @@ fn first(recorded: &Value, asked: &Value, pointer: String) -> Option<Difference>
             };
             Some(Difference { pointer, recorded: show(left), asked: show(right) })
         }
-        _ => Some(Difference { pointer, recorded: shown(recorded), asked: shown(asked) }),
-    }
-}
-
-fn at(recorded: Option<&Value>, asked: Option<&Value>, pointer: String) -> Option<Difference> {
-    match (recorded, asked) {
-        (Some(recorded), Some(asked)) => first(recorded, asked, pointer),
-        (None, None) => None,
-        (recorded, asked) => {
-            let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), shown);
+        _ => {
+            let show = |value: Option<&Value>| {
+                value.map_or("nothing".to_owned(), |value| shortened(&value.to_string(), SHOWN))
+            };
             Some(Difference { pointer, recorded: show(recorded), asked: show(asked) })
         }
     }
-}
-
-fn shown(value: &Value) -> String {
-    shortened(&value.to_string(), SHOWN)
 }
 
 #[cfg(test)]
@@ -125,17 +115,18 @@ mod tests {
         let recorded =
             json!({"messages": [{"content": "a"}, {"content": "Count the apples in it, please."}], "n": 1});
         let mut asked = recorded.clone();
-        assert_eq!(first(&recorded, &asked, String::new()), None);
+        let first = |recorded: &Value, asked: &Value| first(Some(recorded), Some(asked), String::new());
+        assert_eq!(first(&recorded, &asked), None);
         asked["messages"][1]["content"] = json!("Count the apples in it, please!");
-        let difference = first(&recorded, &asked, String::new()).unwrap();
+        let difference = first(&recorded, &asked).unwrap();
         assert_eq!(difference.pointer, "/messages/1/content");
         assert_eq!(
             (difference.recorded.as_str(), difference.asked.as_str()),
             ("…apples in it, please.", "…apples in it, please!")
         );
         asked["messages"][1] = json!([]);
-        assert_eq!(first(&recorded, &asked, String::new()).unwrap().asked, "[]");
-        let missing = first(&json!({"a/b": {"~": 1}}), &json!({"a/b": {}}), String::new()).unwrap();
+        assert_eq!(first(&recorded, &asked).unwrap().asked, "[]");
+        let missing = first(&json!({"a/b": {"~": 1}}), &json!({"a/b": {}})).unwrap();
         assert_eq!((missing.pointer.as_str(), missing.asked.as_str()), ("/a~1b/~0", "nothing"));
     }
 }

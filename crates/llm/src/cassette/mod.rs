@@ -36,12 +36,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use m3_support::canonical::canonical;
-use m3_support::text::{hexadecimal, milliseconds};
+use m3_support::text::hexadecimal;
 pub use play::{Cassette, CassetteSummary};
 pub use record::Recorder;
 pub(super) use record::{RecordedRequest, normalized};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 pub use tape::Others;
 
@@ -272,32 +272,6 @@ struct CallEntry {
     error: Option<Value>,
     milliseconds: u64,
     waited_milliseconds: u64,
-}
-
-impl CallEntry {
-    fn new(scope: &Scope, tool: &str, arguments: &Map<String, Value>, call: RecordedCall) -> Self {
-        let (result, error) = match call.result {
-            Ok(result) => (Some(result), None),
-            Err(error) => (None, Some(error)),
-        };
-        Self {
-            scope: scope.into(),
-            tool: tool.to_owned(),
-            arguments: Value::Object(arguments.clone()),
-            result,
-            error,
-            milliseconds: milliseconds(call.elapsed),
-            waited_milliseconds: milliseconds(call.waited),
-        }
-    }
-
-    fn call(self) -> RecordedCall {
-        RecordedCall {
-            result: self.error.map_or_else(|| Ok(as_given(self.result.unwrap_or_default())), Err),
-            elapsed: Duration::from_millis(self.milliseconds),
-            waited: Duration::from_millis(self.waited_milliseconds),
-        }
-    }
 }
 
 /// The hash that decides whether two requests, or two calls, are the same.

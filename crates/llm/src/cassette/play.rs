@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -24,7 +24,8 @@ const HINT_CHANGED: &str = "hint: what is asked has changed since it was recorde
 pub struct Cassette {
     path: PathBuf,
     header: Header,
-    exchanges: Tape<Exchange>,
+    /// For each request all its tries; the last one has its answer.
+    exchanges: Tape<Vec<Try>>,
     calls: Tape<CallEntry>,
     last_attempts: LastAttempts,
     catalog: Option<Value>,
@@ -45,12 +46,6 @@ pub struct CassetteSummary {
     /// Lines that are cut off and ignored, from 1: the process that wrote them was interrupted, or the file is
     /// damaged.
     pub cut_lines: Vec<usize>,
-}
-
-/// All tries at a request; the last one has its answer.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Exchange {
-    pub(crate) tries: Vec<Try>,
 }
 
 impl Cassette {
@@ -114,7 +109,7 @@ impl Cassette {
         });
         // A request without a final try was interrupted.
         if is_last && let Some(tries) = open.remove(&(content, entry.scope.clone())) {
-            self.exchanges.add(content, entry.scope, Exchange { tries });
+            self.exchanges.add(content, entry.scope, tries);
         }
         Ok(())
     }
@@ -159,40 +154,40 @@ impl Cassette {
         let mut arguments = Value::Object(arguments.clone());
         workspace.hide_in(&mut arguments);
         let content = ContentHash::new(tool, &arguments);
-        let mut entry = (*self.calls.next(content, &scope.into(), &self.last_attempts)?).clone();
-        entry.result = entry.result.map(|result| {
-            let mut result = as_given(result);
-            workspace.reveal_in(&mut result);
-            result
-        });
-        entry.error = entry.error.map(|mut error| {
-            workspace.reveal_in(&mut error);
-            error
-        });
-        Ok(entry.call())
+        let entry = self.calls.next(content, &scope.into(), &self.last_attempts)?;
+        let reveal = |mut value: Value| {
+            workspace.reveal_in(&mut value);
+            value
+        };
+        let result = match entry.error.clone() {
+            Some(error) => Err(reveal(error)),
+            None => Ok(reveal(as_given(entry.result.clone().unwrap_or_default()))),
+        };
+        Ok(RecordedCall {
+            result,
+            elapsed: Duration::from_millis(entry.milliseconds),
+            waited: Duration::from_millis(entry.waited_milliseconds),
+        })
     }
 
-    /// The recorded answer to the same request.
+    /// The tries at the same request; the last one has its answer.
     ///
     /// # Errors
     /// A description of what differs, if no answer was recorded for this repetition of the task.
-    pub(crate) fn exchange(&self, recording: &RecordedRequest) -> Result<Arc<Exchange>, String> {
+    pub(crate) fn exchange(&self, recording: &RecordedRequest) -> Result<Vec<Try>, String> {
         let exchange =
             self.exchanges.next(recording.content, &(&recording.scope).into(), &self.last_attempts);
         let exchange = exchange.map_err(|others| match others {
             Others::None => format!("{}\n{HINT_CHANGED}", difference::describe(&self.path, recording)),
             others => others.to_string(),
         })?;
-        let mut exchange = (*exchange).clone();
-        for tried in &mut exchange.tries {
-            if let Some(body) = tried.body.take() {
-                tried.body = Some(revealed(&body, &recording.workspace));
-            }
-            if let Some(error) = tried.error.take() {
-                tried.error = Some(recording.workspace.reveal(&error).into_owned());
-            }
+        let mut tries = (*exchange).clone();
+        for tried in &mut tries {
+            let reveal = |error: String| recording.workspace.reveal(&error).into_owned();
+            tried.body = tried.body.take().map(|body| revealed(&body, &recording.workspace));
+            tried.error = tried.error.take().map(reveal);
         }
-        Ok(Arc::new(exchange))
+        Ok(tries)
     }
 
     /// The path of the cassette.

@@ -77,21 +77,26 @@ impl Recorder {
         let (mut first, mut catalog) = (Vec::new(), None);
         let read = BufReader::new(&mut file).take(MAX_HEADER).read_until(b'\n', &mut first);
         read.map_err(|source| CassetteError::Read { path: path.to_owned(), source })?;
-        if first.ends_with(b"\n") || read_header(&first).is_ok() {
-            let created_by = header.created_by.clone();
-            check(path, &first, header)?;
-            catalog = Reader::open(path)?.1.last_line(CATALOG_START)?;
-            if !ends_line(&mut file).map_err(write)? {
-                file.write_all(b"\n").map_err(write)?;
-            }
-            file.write_all(&line_of(&Entry::Session { created_by }).map_err(write)?).map_err(write)?;
-        } else if is_cut_header(&first) {
+        let recorded = read_header(&first);
+        if recorded.is_err() && is_cut_header(&first) {
             // The file has only the beginning of a first line.
             file.set_len(0).map_err(write)?;
             file.write_all(&line_of(&header).map_err(write)?).map_err(write)?;
         } else {
-            let reason = read_header(&first).err().unwrap_or_default();
-            return Err(CassetteError::NotACassette { path: path.to_owned(), reason });
+            let path = path.to_owned();
+            let recorded = match recorded {
+                Ok(recorded) => recorded.model,
+                Err(reason) => return Err(CassetteError::NotACassette { path, reason }),
+            };
+            if recorded != header.model {
+                return Err(CassetteError::OtherModel { path, recorded, asked: header.model });
+            }
+            catalog = Reader::open(&path)?.1.last_line(CATALOG_START)?;
+            if !ends_line(&mut file).map_err(write)? {
+                file.write_all(b"\n").map_err(write)?;
+            }
+            let session = Entry::Session { created_by: header.created_by };
+            file.write_all(&line_of(&session).map_err(write)?).map_err(write)?;
         }
         let output = Mutex::new(Output { lines: Lines::new(file), catalog });
         Ok(Self { path: path.to_owned(), output, redactors: RwLock::default() })
@@ -119,18 +124,26 @@ impl Recorder {
 
     /// Records a call and how it ended.
     pub fn record_call(&self, scope: &Scope, tool: &str, arguments: &Map<String, Value>, call: RecordedCall) {
-        let mut entry = CallEntry::new(scope, tool, arguments, call);
         let workspace = Workspace::new(scope.workspace.as_deref());
         let keep = |mut value: Value| {
             self.redact(&mut value);
             workspace.hide_in(&mut value);
             value
         };
-        entry.arguments = shallow(keep(entry.arguments));
-        entry.result = entry.result.map(|result| shallow(keep(result)));
-        // An error's texts may contain paths and secrets, as results may.
-        entry.error = entry.error.map(keep);
-        self.write(&Entry::Call(entry));
+        let (result, error) = match call.result {
+            Ok(result) => (Some(shallow(keep(result))), None),
+            // An error's texts may contain paths and secrets, as results may.
+            Err(error) => (None, Some(keep(error))),
+        };
+        self.write(&Entry::Call(CallEntry {
+            scope: scope.into(),
+            tool: tool.to_owned(),
+            arguments: shallow(keep(Value::Object(arguments.clone()))),
+            result,
+            error,
+            milliseconds: milliseconds(call.elapsed),
+            waited_milliseconds: milliseconds(call.waited),
+        }));
     }
 
     /// Why recording has stopped, if it has: later records are not in the cassette.
@@ -153,21 +166,11 @@ impl Recorder {
     }
 }
 
-/// Whether a first line is that of a cassette of this model.
-fn check(path: &Path, first: &[u8], header: Header) -> Result<(), CassetteError> {
-    let recorded =
-        read_header(first).map_err(|reason| CassetteError::NotACassette { path: path.to_owned(), reason })?;
-    if recorded.model == header.model {
-        return Ok(());
-    }
-    Err(CassetteError::OtherModel { path: path.to_owned(), recorded: recorded.model, asked: header.model })
-}
-
-/// Whether this is the beginning of one of our first lines, or empty.
+/// Whether this is the beginning of one of our first lines without its end, or empty.
 fn is_cut_header(first: &[u8]) -> bool {
     const START: &[u8] = b"{\"schema\":\"m3.cassette/";
     let length = first.len().min(START.len());
-    first[..length] == START[..length]
+    !first.ends_with(b"\n") && first[..length] == START[..length]
 }
 
 fn ends_line(file: &mut File) -> io::Result<bool> {

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::PngEncoder;
-use image::{DynamicImage, GrayImage, ImageEncoder, ImageResult, Rgb, RgbImage};
+use image::{DynamicImage, GrayImage, ImageEncoder, Rgb, RgbImage};
 
-use super::scale;
+use super::error::{PictureError, shown};
+use super::{Picture, scale};
 
 /// The JPEG quality of photographs, at most 100.
 const QUALITY: u8 = 90;
@@ -18,7 +19,11 @@ const LOWER_QUALITIES: [u8; 3] = [80, 65, 50];
 const SMALLEST_SIDE: u32 = 16;
 
 /// An image to be written.
-pub(super) struct Source {
+pub(super) struct Source<'a> {
+    /// The name of the image in errors.
+    pub(super) name: &'a str,
+    /// What was already changed, in words.
+    pub(super) changes: Vec<String>,
     /// Whether the image was a JPEG.
     pub(super) is_photo: bool,
     /// The size before scaling, as shown.
@@ -29,38 +34,24 @@ pub(super) struct Source {
     pub(super) image: DynamicImage,
 }
 
-/// An image that was written.
-pub(super) struct EncodedImage {
-    pub(super) mime_type: &'static str,
-    pub(super) size: (u32, u32),
-    pub(super) bytes: Vec<u8>,
-    /// The changes, in words.
-    pub(super) changes: Vec<String>,
-}
-
-/// Why an image was not written.
-pub(super) enum EncodingProblem {
-    /// The image cannot be made small enough.
-    TooLarge { max_bytes: usize },
-    /// The encoder's reason.
-    Encoder(image::ImageError),
-}
-
-impl Source {
+impl Source<'_> {
     /// Writes a photograph as JPEG and anything else as PNG; if that has more than `max_bytes`, as JPEG of falling
     /// quality, then with smaller sides.
-    pub(super) fn encode(&self, max_bytes: usize) -> Result<EncodedImage, EncodingProblem> {
+    ///
+    /// # Errors
+    /// [`PictureError::CannotFit`] if it cannot be made small enough, and [`PictureError::Encode`].
+    pub(super) fn encode(&self, max_bytes: usize) -> Result<Picture, PictureError> {
         let fits = |bytes: &Vec<u8>| bytes.len() <= max_bytes;
         let size = (self.image.width(), self.image.height());
-        let mut changes = Vec::new();
+        let mut changes = self.changes.clone();
         if size != self.size {
             changes.push(scaled_from(self.size));
         }
         if !self.is_photo {
-            let bytes = self.png().map_err(EncodingProblem::Encoder)?;
+            let bytes = self.png()?;
             if fits(&bytes) {
                 changes.push("re-encoded as image/png".to_owned());
-                return Ok(EncodedImage { mime_type: "image/png", size, bytes, changes });
+                return Ok(self.picture("image/png", size, changes, bytes));
             }
         }
         let (opaque, had_alpha) = opaque(&self.image);
@@ -70,11 +61,11 @@ impl Source {
         let first = self.is_photo.then_some(QUALITY);
         let all = std::iter::once(QUALITY).chain(LOWER_QUALITIES);
         for quality in all {
-            let bytes = self.jpeg(&opaque, quality).map_err(EncodingProblem::Encoder)?;
+            let bytes = self.jpeg(&opaque, quality)?;
             if fits(&bytes) {
                 let reason = if first == Some(quality) { String::new() } else { because(quality, max_bytes) };
                 changes.push(format!("re-encoded as image/jpeg{reason}"));
-                return Ok(EncodedImage { mime_type: "image/jpeg", size, bytes, changes });
+                return Ok(self.picture("image/jpeg", size, changes, bytes));
             }
         }
         self.shrink(opaque, max_bytes, changes)
@@ -86,27 +77,38 @@ impl Source {
         mut opaque: DynamicImage,
         max_bytes: usize,
         mut changes: Vec<String>,
-    ) -> Result<EncodedImage, EncodingProblem> {
+    ) -> Result<Picture, PictureError> {
         let [.., lowest] = LOWER_QUALITIES;
         loop {
             let longest = opaque.width().max(opaque.height());
             if longest <= SMALLEST_SIDE {
-                return Err(EncodingProblem::TooLarge { max_bytes });
+                return Err(PictureError::CannotFit { name: shown(self.name), max_bytes });
             }
             opaque = scale::down(opaque, (longest / 4 * 3).max(SMALLEST_SIDE));
-            let bytes = self.jpeg(&opaque, lowest).map_err(EncodingProblem::Encoder)?;
+            let bytes = self.jpeg(&opaque, lowest)?;
             if bytes.len() <= max_bytes {
                 let scaled = scaled_from(self.size);
                 changes.retain(|change| *change != scaled);
                 changes.push(scaled);
                 changes.push(format!("re-encoded as image/jpeg{}", because(lowest, max_bytes)));
                 let size = (opaque.width(), opaque.height());
-                return Ok(EncodedImage { mime_type: "image/jpeg", size, bytes, changes });
+                return Ok(self.picture("image/jpeg", size, changes, bytes));
             }
         }
     }
 
-    fn png(&self) -> ImageResult<Vec<u8>> {
+    fn picture(
+        &self,
+        mime_type: &'static str,
+        size: (u32, u32),
+        changes: Vec<String>,
+        bytes: Vec<u8>,
+    ) -> Picture {
+        let scaled_from = (size != self.size).then_some(self.size);
+        Picture { scaled_from, ..Picture::new(mime_type, size, changes, bytes) }
+    }
+
+    fn png(&self) -> Result<Vec<u8>, PictureError> {
         let mut bytes = Vec::new();
         let mut encoder = PngEncoder::new(&mut bytes);
         let image = of_integers(&self.image);
@@ -114,19 +116,19 @@ impl Source {
             // An encoder that cannot store the profile leaves it out.
             let _ = encoder.set_icc_profile(profile);
         }
-        image.write_with_encoder(encoder)?;
+        image.write_with_encoder(encoder).map_err(|error| PictureError::encoder(self.name, error))?;
         Ok(bytes)
     }
 
     /// Writes `opaque`, which is 8-bit gray or RGB, as JPEG.
-    fn jpeg(&self, opaque: &DynamicImage, quality: u8) -> ImageResult<Vec<u8>> {
+    fn jpeg(&self, opaque: &DynamicImage, quality: u8) -> Result<Vec<u8>, PictureError> {
         let mut bytes = Vec::new();
         let mut encoder = JpegEncoder::new_with_quality(&mut bytes, quality);
         if let Some(profile) = self.profile_for(opaque) {
             // An image without its profile is still usable.
             let _ = encoder.set_icc_profile(profile);
         }
-        opaque.write_with_encoder(encoder)?;
+        opaque.write_with_encoder(encoder).map_err(|error| PictureError::encoder(self.name, error))?;
         Ok(bytes)
     }
 

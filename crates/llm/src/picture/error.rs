@@ -9,7 +9,6 @@ use m3_images::media::{Kind, Media};
 use m3_support::text::visible;
 
 use super::MOST_PIXELS;
-use super::encode::EncodingProblem;
 
 /// Why an image is not shown to a model. Every message names the image and says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -134,17 +133,14 @@ impl PictureError {
         Self::Damaged { name: shown(name), found, reason, source: None }
     }
 
-    /// The error for a failure of writing.
-    pub(super) fn encoding(name: &str, problem: EncodingProblem) -> Self {
-        let name = shown(name);
-        match problem {
-            EncodingProblem::TooLarge { max_bytes } => Self::CannotFit { name, max_bytes },
-            EncodingProblem::Encoder(source) => Self::Encode { name, source: Box::new(source) },
-        }
+    /// The error for a failure of the encoder.
+    pub(super) fn encoder(name: &str, source: ImageError) -> Self {
+        Self::Encode { name: shown(name), source: Box::new(source) }
     }
 }
 
-fn shown(name: &str) -> String {
+/// A name as errors show it.
+pub(super) fn shown(name: &str) -> String {
     visible(name, false).into_owned()
 }
 

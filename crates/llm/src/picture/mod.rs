@@ -14,7 +14,7 @@ mod tests;
 use std::path::Path;
 
 pub use cache::Pictures;
-use encode::{EncodedImage, Source};
+use encode::Source;
 pub use error::PictureError;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageFormat};
@@ -114,17 +114,14 @@ impl Picture {
         let upright = upright(image, facts.orientation, max_side);
         drop(room);
         let source = Source {
+            name,
+            changes,
             is_photo: facts.format == ImageFormat::Jpeg,
             size: (facts.width, facts.height),
             profile,
             image: upright,
         };
-        let EncodedImage { mime_type, size, bytes, changes: encoding } =
-            source.encode(limits.max_bytes).map_err(|problem| PictureError::encoding(name, problem))?;
-        changes.extend(encoding);
-        let whole = (facts.width, facts.height);
-        let scaled_from = (size != whole).then_some(whole);
-        Ok(Self { scaled_from, ..Self::new(mime_type, size, changes, bytes) })
+        source.encode(limits.max_bytes)
     }
 
     fn new(mime_type: &'static str, size: (u32, u32), changes: Vec<String>, bytes: Vec<u8>) -> Self {

@@ -3,8 +3,9 @@
 use image::DynamicImage;
 use image::imageops::FilterType;
 
-/// The largest ratio of an image's side to the wanted side for the good filter: its intermediate image takes 16 bytes
-/// for each pixel of the image's width and the wanted height, so larger images are first averaged down to this.
+/// The largest ratio of an image's sides to the wanted ones at which `CatmullRom` scales it directly. The intermediate
+/// image of that filter takes 16 bytes for each pixel of the image's width and the wanted height, so larger images are
+/// first averaged down to this ratio.
 const AVERAGED_TO: u32 = 3;
 
 /// The image with sides of at most `max_side` pixels, its aspect kept; unchanged if they fit already.

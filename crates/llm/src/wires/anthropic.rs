@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
 
+use super::blocks::{self, BlockForm};
 use super::reading::{self, Calls, Oddities};
-use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
-use super::{ImageData, ReplyError, Target, Wire, WireRequest, blocks};
-use crate::{Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, WireKind};
+use super::writing::{self, SentAnswer, SentCall};
+use super::{ImageData, ReplyError, TOOLS, Target, Wire, WireRequest};
+use crate::{Picture, PictureLimits, Reply, Request, RequestLimits, StopReason, WireKind};
 
 /// The wire of Anthropic messages.
 #[derive(Debug)]
@@ -23,6 +24,16 @@ const TOKENS: [&str; 4] =
 
 /// The default of `max_tokens`, which is required; all models since Claude 3.5 can write this many tokens.
 const MAX_TOKENS: u32 = 8192;
+
+const FORM: BlockForm = BlockForm {
+    call_id,
+    text: text_block,
+    image: image_block,
+    is_call: |block| block["type"] == "tool_use",
+    is_empty: |block| block["type"] == "text" && block["text"].as_str().unwrap_or_default().trim().is_empty(),
+    call: tool_use,
+    result: tool_result,
+};
 
 impl Wire for Anthropic {
     fn base_url(&self) -> Cow<'static, str> {
@@ -40,24 +51,20 @@ impl Wire for Anthropic {
 
     fn request(&self, target: Target<'_>, request: &Request, images: ImageData) -> WireRequest {
         let settings = &request.settings;
-        let messages = messages(request, images);
+        let messages = blocks::messages(&FORM, request, images);
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(target.model));
         body.insert("max_tokens".to_owned(), json!(settings.max_output_tokens.unwrap_or(MAX_TOKENS)));
         if !request.system.is_empty() {
             body.insert("system".to_owned(), json!(request.system));
         }
-        if let Some(temperature) = settings.temperature {
-            body.insert("temperature".to_owned(), json!(temperature));
-        }
+        writing::set(&mut body, "temperature", settings.temperature);
         if request.tools.is_empty() {
             // Calls in a conversation without tools are refused.
             let called = blocks::called(&messages, name_of_call);
             if !called.is_empty() {
-                body.insert(
-                    "tools".to_owned(),
-                    called.iter().map(|name| tool(name, "", &Map::new())).collect(),
-                );
+                let tools = called.iter().map(|name| tool(name, "", &Map::new()));
+                body.insert(TOOLS.to_owned(), tools.collect());
                 body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
             }
         }
@@ -69,7 +76,7 @@ impl Wire for Anthropic {
         let tools = request.tools.written(WireKind::Anthropic.as_str(), |tools| {
             tools.iter().map(|each| tool(&each.name, &each.description, &each.schema)).collect()
         });
-        WireRequest::new(path.to_owned(), body, tools)
+        WireRequest::new(path.to_owned(), body, TOOLS, tools)
     }
 
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError> {
@@ -89,10 +96,10 @@ impl Wire for Anthropic {
         Ok(reply)
     }
 
-    fn image_limits(&self) -> (u32, usize) {
+    fn image_limits(&self) -> PictureLimits {
         // "Vision": images over 1568 pixels on a side are scaled down; an image may have 5 MB, of which base64 takes
         // a quarter.
-        (1568, 5 * 1024 * 1024 / 4 * 3)
+        PictureLimits { max_side: 1568, max_bytes: 5 * 1024 * 1024 / 4 * 3 }
     }
 
     fn request_limits(&self) -> RequestLimits {
@@ -115,63 +122,10 @@ fn name_of_call(block: &Value) -> Option<&str> {
     block["name"].as_str().filter(|_| block["type"] == "tool_use")
 }
 
-fn messages(request: &Request, images: ImageData) -> Vec<Value> {
-    let mut messages = Vec::new();
-    for turn in writing::turns(&request.messages, call_id) {
-        let (role, mut blocks) = match turn {
-            Turn::User(parts) => ("user", user(parts, images)),
-            Turn::Assistant { message, calls } => ("assistant", assistant(message, &calls)),
-            Turn::Results(answers) => {
-                ("user", answers.iter().map(|answer| tool_result(answer, images)).collect())
-            }
-        };
-        if blocks.is_empty() {
-            blocks.push(text_block(NOTHING));
-        }
-        writing::push_merged(&mut messages, role, "content", blocks);
-    }
-    messages
-}
-
 /// An id with only the characters that Anthropic accepts, `^[a-zA-Z0-9_-]+$`.
 fn call_id(id: &str) -> String {
     let fine = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     if id.is_empty() { "call".to_owned() } else { id.chars().map(fine).collect() }
-}
-
-fn user(parts: &[Part], images: ImageData) -> Vec<Value> {
-    let blocks = parts.iter().filter_map(|part| match part {
-        // Text with only blanks is refused.
-        Part::Text(text) if text.trim().is_empty() => None,
-        Part::Text(text) => Some(text_block(text)),
-        Part::Image(picture) => Some(image_block(picture, images)),
-    });
-    blocks.collect()
-}
-
-/// The model's message, with its thoughts and their signatures, and with the calls that are sent back.
-fn assistant(message: &Assistant, calls: &[SentCall<'_>]) -> Vec<Value> {
-    let raw = message.raw.as_ref().and_then(|raw| raw["content"].as_array());
-    let is_use = |block: &Value| block["type"] == "tool_use";
-    let mut blocks = Vec::new();
-    let mut rest = calls.iter();
-    match raw {
-        Some(raw) => {
-            for block in raw {
-                if is_use(block) {
-                    blocks.extend(rest.next().map(|call| tool_use(call, Some(block))));
-                } else if block["type"] != "text"
-                    || !block["text"].as_str().unwrap_or_default().trim().is_empty()
-                {
-                    blocks.push(block.clone());
-                }
-            }
-        }
-        None if message.text.trim().is_empty() => {}
-        None => blocks.push(text_block(&message.text)),
-    }
-    blocks.extend(rest.map(|call| tool_use(call, None)));
-    blocks
 }
 
 fn tool_use(call: &SentCall<'_>, raw: Option<&Value>) -> Value {

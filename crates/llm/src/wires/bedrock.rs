@@ -9,11 +9,12 @@ use m3_support::text::shortened;
 use percent_encoding::utf8_percent_encode;
 use serde_json::{Map, Value, json};
 
+use super::blocks::{self, BlockForm};
 use super::reading::{self, Calls, Oddities};
-use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
-use super::{ImageData, ReplyError, Target, Wire, WireRequest, blocks};
+use super::writing::{self, NOTHING, SentAnswer, SentCall};
+use super::{ImageData, ReplyError, Target, Wire, WireRequest};
 use crate::aws::{self, SEGMENT};
-use crate::{Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, WireKind};
+use crate::{Picture, PictureLimits, Reply, Request, RequestLimits, StopReason, ToolDefinition, WireKind};
 
 /// The wire of Amazon Bedrock's Converse.
 #[derive(Debug)]
@@ -24,6 +25,16 @@ const TOKENS: [&str; 4] = ["inputTokens", "cacheReadInputTokens", "cacheWriteInp
 
 /// The key of the tools in a body.
 const TOOL_CONFIG: &str = "toolConfig";
+
+const FORM: BlockForm = BlockForm {
+    call_id,
+    text: text_block,
+    image: image_block,
+    is_call: |block| block.get("toolUse").is_some(),
+    is_empty: |block| block["text"].as_str().is_some_and(|text| text.trim().is_empty()),
+    call: tool_use,
+    result: tool_result,
+};
 
 impl Wire for Bedrock {
     fn base_url(&self) -> Cow<'static, str> {
@@ -44,18 +55,14 @@ impl Wire for Bedrock {
 
     fn request(&self, target: Target<'_>, request: &Request, images: ImageData) -> WireRequest {
         let settings = &request.settings;
-        let messages = messages(request, images);
+        let messages = blocks::messages(&FORM, request, images);
         let mut body = Map::new();
         if !request.system.is_empty() {
             body.insert("system".to_owned(), json!([text_block(&request.system)]));
         }
         let mut config = Map::new();
-        if let Some(limit) = settings.max_output_tokens {
-            config.insert("maxTokens".to_owned(), json!(limit));
-        }
-        if let Some(temperature) = settings.temperature {
-            config.insert("temperature".to_owned(), json!(temperature));
-        }
+        writing::set(&mut config, "maxTokens", settings.max_output_tokens);
+        writing::set(&mut config, "temperature", settings.temperature);
         if !config.is_empty() {
             body.insert("inferenceConfig".to_owned(), Value::Object(config));
         }
@@ -70,12 +77,8 @@ impl Wire for Bedrock {
         body.insert("messages".to_owned(), Value::Array(messages));
         writing::merge(&mut body, &settings.extra);
         let path = format!("model/{}/converse", utf8_percent_encode(target.model, SEGMENT));
-        WireRequest::with_tools(
-            path,
-            body,
-            TOOL_CONFIG,
-            request.tools.written(WireKind::Bedrock.as_str(), tools),
-        )
+        let tools = request.tools.written(WireKind::Bedrock.as_str(), tools);
+        WireRequest::new(path, body, TOOL_CONFIG, tools)
     }
 
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError> {
@@ -96,9 +99,9 @@ impl Wire for Bedrock {
         Ok(reply)
     }
 
-    fn image_limits(&self) -> (u32, usize) {
+    fn image_limits(&self) -> PictureLimits {
         // `ImageBlock`: 3.75 MB and 8,000 pixels on a side.
-        (8000, 3_750_000)
+        PictureLimits { max_side: 8000, max_bytes: 3_750_000 }
     }
 
     fn request_limits(&self) -> RequestLimits {
@@ -122,24 +125,6 @@ fn specification(name: &str, description: &str, schema: &Map<String, Value>) -> 
     json!({ "toolSpec": tool })
 }
 
-fn messages(request: &Request, images: ImageData) -> Vec<Value> {
-    let mut messages = Vec::new();
-    for turn in writing::turns(&request.messages, call_id) {
-        let (role, mut blocks) = match turn {
-            Turn::User(parts) => ("user", user(parts, images)),
-            Turn::Assistant { message, calls } => ("assistant", assistant(message, &calls)),
-            Turn::Results(answers) => {
-                ("user", answers.iter().map(|answer| tool_result(answer, images)).collect())
-            }
-        };
-        if blocks.is_empty() {
-            blocks.push(text_block(NOTHING));
-        }
-        writing::push_merged(&mut messages, role, "content", blocks);
-    }
-    messages
-}
-
 /// An id with only the characters that Bedrock accepts, `[a-zA-Z0-9_.:-]{1,64}`.
 fn call_id(id: &str) -> String {
     let fine =
@@ -147,39 +132,7 @@ fn call_id(id: &str) -> String {
     if id.is_empty() { "call".to_owned() } else { id.chars().take(60).map(fine).collect() }
 }
 
-fn user(parts: &[Part], images: ImageData) -> Vec<Value> {
-    let blocks = parts.iter().filter_map(|part| match part {
-        // Text with only blanks is refused.
-        Part::Text(text) if text.trim().is_empty() => None,
-        Part::Text(text) => Some(text_block(text)),
-        Part::Image(picture) => Some(image_block(picture, images)),
-    });
-    blocks.collect()
-}
-
-/// The model's message, with its thoughts and their signatures, and with the calls that are sent back.
-fn assistant(message: &Assistant, calls: &[SentCall<'_>]) -> Vec<Value> {
-    let raw = message.raw.as_ref().and_then(|raw| raw["content"].as_array());
-    let mut blocks = Vec::new();
-    let mut rest = calls.iter();
-    match raw {
-        Some(raw) => {
-            for block in raw {
-                if block.get("toolUse").is_some() {
-                    blocks.extend(rest.next().map(tool_use));
-                } else if block["text"].as_str().is_none_or(|text| !text.trim().is_empty()) {
-                    blocks.push(block.clone());
-                }
-            }
-        }
-        None if message.text.trim().is_empty() => {}
-        None => blocks.push(text_block(&message.text)),
-    }
-    blocks.extend(rest.map(tool_use));
-    blocks
-}
-
-fn tool_use(call: &SentCall<'_>) -> Value {
+fn tool_use(call: &SentCall<'_>, _: Option<&Value>) -> Value {
     let input = writing::arguments_object(call.arguments);
     json!({ "toolUse": { "toolUseId": call.id, "name": call.name, "input": input } })
 }

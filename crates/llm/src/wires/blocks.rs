@@ -4,8 +4,66 @@ use m3_support::text::shortened;
 use serde_json::{Map, Value, json};
 
 use super::reading::{self, Calls, Oddities};
-use super::thoughts;
-use crate::{Arguments, Reply, StopReason, Usage};
+use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
+use super::{ImageData, thoughts};
+use crate::{Arguments, Assistant, Part, Picture, Reply, Request, StopReason, Usage};
+
+/// The form of blocks at one provider.
+pub(super) struct BlockForm {
+    /// An id of a call with only the characters that the provider accepts.
+    pub(super) call_id: fn(&str) -> String,
+    pub(super) text: fn(&str) -> Value,
+    pub(super) image: fn(&Picture, ImageData) -> Value,
+    /// Whether a block is a call.
+    pub(super) is_call: fn(&Value) -> bool,
+    /// Whether a block is a text with only blanks, which providers refuse.
+    pub(super) is_empty: fn(&Value) -> bool,
+    /// The block of a call; the other block is that of the reply, if it is known.
+    pub(super) call: fn(&SentCall<'_>, Option<&Value>) -> Value,
+    pub(super) result: fn(&SentAnswer<'_>, ImageData) -> Value,
+}
+
+/// The messages of a request.
+pub(super) fn messages(form: &BlockForm, request: &Request, images: ImageData) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for turn in writing::turns(&request.messages, form.call_id) {
+        let (role, mut blocks) = match turn {
+            Turn::User(parts) => {
+                let blocks = parts.iter().map(|part| match part {
+                    Part::Text(text) => (form.text)(text),
+                    Part::Image(picture) => (form.image)(picture, images),
+                });
+                ("user", blocks.filter(|block| !(form.is_empty)(block)).collect())
+            }
+            Turn::Assistant { message, calls } => ("assistant", assistant(form, message, &calls)),
+            Turn::Results(answers) => {
+                ("user", answers.iter().map(|answer| (form.result)(answer, images)).collect())
+            }
+        };
+        if blocks.is_empty() {
+            blocks.push((form.text)(NOTHING));
+        }
+        writing::push_merged(&mut messages, role, "content", blocks);
+    }
+    messages
+}
+
+/// The model's message, with its thoughts and their signatures, and with the calls that are sent back.
+fn assistant(form: &BlockForm, message: &Assistant, calls: &[SentCall<'_>]) -> Vec<Value> {
+    let raw = message.raw.as_ref().and_then(|raw| raw["content"].as_array().cloned());
+    let raw = raw.unwrap_or_else(|| vec![(form.text)(&message.text)]);
+    let mut rest = calls.iter();
+    let mut blocks = Vec::new();
+    for block in raw {
+        if (form.is_call)(&block) {
+            blocks.extend(rest.next().map(|call| (form.call)(call, Some(&block))));
+        } else if !(form.is_empty)(&block) {
+            blocks.push(block);
+        }
+    }
+    blocks.extend(rest.map(|call| (form.call)(call, None)));
+    blocks
+}
 
 /// The schema of a tool's arguments, with the two members that providers demand.
 pub(super) fn object_schema(schema: &Map<String, Value>) -> Map<String, Value> {
@@ -33,23 +91,25 @@ pub(super) fn add_call(id: Option<&str>, call: &Value, calls: &mut Calls, odditi
         oddities.note("a call had no id; it was given one by its place");
     }
     let name = call["name"].as_str().unwrap_or_default();
-    let input = call.get("input");
+    calls.add(id, name, object_arguments(call.get("input"), name, oddities), oddities);
+}
+
+/// Arguments that should be an object; those in a string are read and noted.
+pub(super) fn object_arguments(input: Option<&Value>, name: &str, oddities: &mut Oddities) -> Arguments {
     let arguments = reading::arguments_of(input, name, oddities);
     if let (Arguments::Object(_), Some(Value::String(_))) = (&arguments, input) {
         let name = shortened(name, 60);
         oddities
             .note(format!("the arguments of `{name}` were a string instead of an object; they were read"));
     }
-    calls.add(id, name, arguments, oddities);
+    arguments
 }
 
-/// A reply of these texts, thoughts and calls; thoughts may stand in the texts too.
-pub(super) fn reply(texts: &str, mut thinking: Vec<String>, calls: Calls, oddities: &mut Oddities) -> Reply {
+/// A reply with a text, thoughts and calls; the text may have thoughts in it too.
+pub(super) fn reply(texts: &str, thinking: Vec<String>, calls: Calls, oddities: &mut Oddities) -> Reply {
     let calls = calls.into_list();
-    let (text, in_text) = thoughts::split(texts, oddities);
-    thinking.push(in_text);
-    thinking.retain(|thought| !thought.is_empty());
-    Reply { text, thoughts: thinking.join("\n\n"), calls, ..Reply::default() }
+    let (text, thoughts) = thoughts::of_reply(texts, thinking, oddities);
+    Reply { text, thoughts, calls, ..Reply::default() }
 }
 
 /// The meaning of a stop reason that both providers have; `None` for other reasons. `key` is the key of the reason.

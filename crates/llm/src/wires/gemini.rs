@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 
 use super::reading::{self, Calls, Oddities};
 use super::writing::{self, NOTHING, SentAnswer, SentCall, Turn};
-use super::{ImageData, ReplyError, Target, Wire, WireRequest, thoughts};
+use super::{ImageData, ReplyError, TOOLS, Target, Wire, WireRequest, blocks};
 use crate::{
-    Arguments, Assistant, Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, Usage,
-    WireKind,
+    Arguments, Assistant, Part, Picture, PictureLimits, Reply, Request, RequestLimits, StopReason,
+    ToolDefinition, Usage, WireKind,
 };
 
 /// The wire of Gemini's `generateContent`.
@@ -45,15 +45,9 @@ impl Wire for Gemini {
         body.insert("contents".to_owned(), Value::Array(contents(request, images)));
         let settings = &request.settings;
         let mut config = Map::new();
-        if let Some(limit) = settings.max_output_tokens {
-            config.insert("maxOutputTokens".to_owned(), json!(limit));
-        }
-        if let Some(temperature) = settings.temperature {
-            config.insert("temperature".to_owned(), json!(temperature));
-        }
-        if let Some(seed) = settings.seed {
-            config.insert("seed".to_owned(), json!(seed));
-        }
+        writing::set(&mut config, "maxOutputTokens", settings.max_output_tokens);
+        writing::set(&mut config, "temperature", settings.temperature);
+        writing::set(&mut config, "seed", settings.seed);
         if !config.is_empty() {
             body.insert("generationConfig".to_owned(), Value::Object(config));
         }
@@ -63,7 +57,7 @@ impl Wire for Gemini {
             ["models/", "tunedModels/"].iter().any(|collection| target.model.starts_with(collection));
         let collection = if is_whole { "" } else { "models/" };
         let path = format!("{collection}{}:generateContent", utf8_percent_encode(target.model, PATH));
-        WireRequest::new(path, body, request.tools.written(WireKind::Gemini.as_str(), tools))
+        WireRequest::new(path, body, TOOLS, request.tools.written(WireKind::Gemini.as_str(), tools))
     }
 
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError> {
@@ -83,10 +77,10 @@ impl Wire for Gemini {
         Ok(finished(reply, &body, oddities))
     }
 
-    fn image_limits(&self) -> (u32, usize) {
+    fn image_limits(&self) -> PictureLimits {
         // "Image understanding": images are scaled to fit 3072 x 3072. Vertex AI documents 7 MB for an image within a
         // request, the Gemini API 20 MB for the whole request.
-        (3072, 7_000_000)
+        PictureLimits { max_side: 3072, max_bytes: 7_000_000 }
     }
 
     fn request_limits(&self) -> RequestLimits {
@@ -257,17 +251,14 @@ fn read_parts(content: &mut Map<String, Value>, oddities: &mut Oddities) -> Repl
             oddities.note(format!("the content had a part `{key}`; it was left out of the text"));
         }
     }
-    let calls = calls.into_list();
+    let reply = blocks::reply(&texts, thinking, calls, oddities);
     let called = parts.iter_mut().filter_map(|part| part.get_mut("functionCall"));
-    for (call, given) in called.zip(&calls) {
+    for (call, given) in called.zip(&reply.calls) {
         if let Some(call) = call.as_object_mut() {
             call.insert("id".to_owned(), json!(given.id));
         }
     }
-    let (text, in_text) = thoughts::split(&texts, oddities);
-    thinking.push(in_text);
-    thinking.retain(|thought| !thought.is_empty());
-    Reply { text, thoughts: thinking.join("\n\n"), calls, ..Reply::default() }
+    reply
 }
 
 /// Adds a call. `args` is documented as optional: without it the call has no arguments.
@@ -277,13 +268,8 @@ fn add_call(call: &Value, calls: &mut Calls, oddities: &mut Oddities) {
     let arguments = match args {
         None | Some(Value::Null) if call.is_object() => Arguments::Object(Map::new()),
         None => reading::arguments_of(Some(call), name, oddities),
-        Some(_) => reading::arguments_of(args, name, oddities),
+        Some(_) => blocks::object_arguments(args, name, oddities),
     };
-    if let (Arguments::Object(_), Some(Value::String(_))) = (&arguments, args) {
-        let name = shortened(name, 60);
-        oddities
-            .note(format!("the arguments of `{name}` were a string instead of an object; they were read"));
-    }
     calls.add(call["id"].as_str(), name, arguments, oddities);
 }
 

@@ -13,6 +13,7 @@ mod thoughts;
 mod writing;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 pub use error::Refusal;
 pub(crate) use error::ReplyError;
@@ -21,7 +22,7 @@ pub use reading::NO_NAME;
 use serde_json::{Map, Value};
 
 use super::tools::WrittenTools;
-use super::{Reply, Request, RequestLimits};
+use super::{PictureLimits, Reply, Request, RequestLimits};
 
 /// The form of images in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,21 +41,16 @@ pub(crate) struct WireRequest {
     /// The JSON body without its tools; never empty.
     body: Map<String, Value>,
     /// The tools of the body and their key, if they are serialized once for many requests.
-    tools: Option<(&'static str, WrittenTools)>,
+    tools: Option<(&'static str, Arc<WrittenTools>)>,
 }
 
 impl WireRequest {
-    /// A request with its tools under the key `tools`. If `body` has tools of its own, these are sent instead.
-    fn new(path: String, body: Map<String, Value>, tools: Option<WrittenTools>) -> Self {
-        Self::with_tools(path, body, TOOLS, tools)
-    }
-
-    /// A request with its tools under another key.
-    fn with_tools(
+    /// A request with its tools under this key. If `body` has tools of its own, these are sent instead.
+    fn new(
         path: String,
         body: Map<String, Value>,
         key: &'static str,
-        tools: Option<WrittenTools>,
+        tools: Option<Arc<WrittenTools>>,
     ) -> Self {
         let tools = tools.filter(|_| !body.is_empty() && !body.contains_key(key)).map(|tools| (key, tools));
         Self { path, body, tools }
@@ -68,7 +64,7 @@ impl WireRequest {
             && bytes.pop() == Some(b'}')
         {
             bytes.extend_from_slice(format!(",\"{key}\":").as_bytes());
-            bytes.extend_from_slice(tools.text().as_bytes());
+            bytes.extend_from_slice(tools.text.as_bytes());
             bytes.push(b'}');
         }
         bytes
@@ -77,7 +73,7 @@ impl WireRequest {
     /// The body as a value.
     pub(crate) fn into_body(mut self) -> Value {
         if let Some((key, tools)) = self.tools {
-            self.body.insert(key.to_owned(), tools.value().clone());
+            self.body.insert(key.to_owned(), tools.value.clone());
         }
         Value::Object(self.body)
     }
@@ -118,8 +114,8 @@ pub(crate) trait Wire: Send + Sync {
     /// Reads an answer with any HTTP status. A reply with oddities is still a reply.
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError>;
 
-    /// The limits of one image: the longest side in pixels, and bytes before base64.
-    fn image_limits(&self) -> (u32, usize);
+    /// The limits of one image.
+    fn image_limits(&self) -> PictureLimits;
 
     /// The most tools that the provider accepts with a request, if documented. Other servers of this wire have their
     /// own limits.

@@ -12,8 +12,10 @@ use serde_json::{Map, Value, json};
 
 use super::reading::{self, Oddities};
 use super::writing::{self, SentAnswer, Turn};
-use super::{ImageData, ReplyError, Target, Wire, WireRequest, thoughts};
-use crate::{Part, Picture, Reply, Request, RequestLimits, StopReason, ToolDefinition, Usage, WireKind};
+use super::{ImageData, ReplyError, TOOLS, Target, Wire, WireRequest, thoughts};
+use crate::{
+    Part, Picture, PictureLimits, Reply, Request, RequestLimits, StopReason, ToolDefinition, Usage, WireKind,
+};
 
 /// The wire of OpenAI chat completions.
 #[derive(Debug)]
@@ -42,20 +44,14 @@ impl Wire for OpenAi {
         body.insert("model".to_owned(), json!(target.model));
         body.insert("messages".to_owned(), Value::Array(messages(target, request, images)));
         let settings = &request.settings;
-        if let Some(limit) = settings.max_output_tokens {
-            // Models that reason refuse `max_tokens` at OpenAI; other servers know no other name.
-            let key = if target.base_url.is_none() { "max_completion_tokens" } else { "max_tokens" };
-            body.insert(key.to_owned(), json!(limit));
-        }
-        if let Some(temperature) = settings.temperature {
-            body.insert("temperature".to_owned(), json!(temperature));
-        }
-        if let Some(seed) = settings.seed {
-            body.insert("seed".to_owned(), json!(seed));
-        }
+        // Models that reason refuse `max_tokens` at OpenAI; other servers know no other name.
+        let limit = if target.base_url.is_none() { "max_completion_tokens" } else { "max_tokens" };
+        writing::set(&mut body, limit, settings.max_output_tokens);
+        writing::set(&mut body, "temperature", settings.temperature);
+        writing::set(&mut body, "seed", settings.seed);
         writing::merge(&mut body, &settings.extra);
         let tools = request.tools.written(WireKind::OpenAi.as_str(), tools);
-        WireRequest::new("chat/completions".to_owned(), body, tools)
+        WireRequest::new("chat/completions".to_owned(), body, TOOLS, tools)
     }
 
     fn reply(&self, status: u16, body: &[u8]) -> Result<Reply, ReplyError> {
@@ -72,11 +68,7 @@ impl Wire for OpenAi {
         let mut reply = Reply { raw: Some(Value::Object(message.clone())), ..Reply::default() };
         let (text, mut thinking) = content(message.get("content"), &mut oddities);
         thinking.extend(reading::text_at(&message, &["reasoning_content", "reasoning"]).map(str::to_owned));
-        let (text, in_text) = thoughts::split(&text, &mut oddities);
-        thinking.push(in_text);
-        thinking.retain(|thought| !thought.is_empty());
-        reply.text = text;
-        reply.thoughts = thinking.join("\n\n");
+        (reply.text, reply.thoughts) = thoughts::of_reply(&text, thinking, &mut oddities);
         reply.calls = calls::read(&message, &mut oddities);
         reply.stop = stop(choice, !reply.calls.is_empty(), &mut oddities);
         reading::note_end(&mut reply, choice.get("finish_reason"), &mut oddities);
@@ -96,10 +88,10 @@ impl Wire for OpenAi {
         Ok(reply)
     }
 
-    fn image_limits(&self) -> (u32, usize) {
+    fn image_limits(&self) -> PictureLimits {
         // "Images and vision": images are scaled to fit 2048 x 2048 before anything else is done with them. 20 MB
         // is the least that any of OpenAI's documents has allowed for one image.
-        (2048, 20_000_000)
+        PictureLimits { max_side: 2048, max_bytes: 20_000_000 }
     }
 
     fn request_limits(&self) -> RequestLimits {

@@ -129,7 +129,7 @@ fn provider_error(status: u16, body: &Value) -> Option<ReplyError> {
         other => other.as_object()?,
     };
     let error = match body.get("error") {
-        Some(error) if is_said(error) => error,
+        Some(error) if has_content(error) => error,
         _ if body.get("object").and_then(Value::as_str) == Some("error") => {
             return Some(reply_error(body, body.get("message")));
         }
@@ -149,12 +149,14 @@ pub(super) fn error_of(error: &Value) -> ReplyError {
         other => other,
     };
     match error {
-        Value::Object(error) => reply_error(error, error.get("message").filter(|message| is_said(message))),
+        Value::Object(error) => {
+            reply_error(error, error.get("message").filter(|message| has_content(message)))
+        }
         other => ReplyError::Provider { code: None, message: shown(other) },
     }
 }
 
-fn is_said(value: &Value) -> bool {
+fn has_content(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),

@@ -8,11 +8,19 @@ const THINK_END: &str = "</think>";
 /// Delimiters around answers of GLM-4.1V and GLM-4.5V.
 const BOX: [&str; 2] = ["<|begin_of_box|>", "<|end_of_box|>"];
 
+/// The text of a reply without the thoughts in it, and all thoughts: those from elsewhere, then those of the text.
+pub(super) fn of_reply(text: &str, mut thinking: Vec<String>, oddities: &mut Oddities) -> (String, String) {
+    let (text, in_text) = split(text, oddities);
+    thinking.push(in_text);
+    thinking.retain(|thought| !thought.is_empty());
+    (text, thinking.join("\n\n"))
+}
+
 /// Removes `<think>` blocks and the delimiters of boxes from a text. Returns the rest, and the thoughts.
 ///
 /// A closing tag alone ends thoughts that began in the prompt, as in templates of DeepSeek-R1 and Qwen3; an opening
 /// tag alone counts only at the beginning, where the reply ended before the thoughts did.
-pub(super) fn split(text: &str, oddities: &mut Oddities) -> (String, String) {
+fn split(text: &str, oddities: &mut Oddities) -> (String, String) {
     let (mut answer, thoughts) = without_thoughts(text, oddities);
     if BOX.iter().any(|delimiter| answer.contains(delimiter)) {
         oddities.note("the text had `<|begin_of_box|>` or `<|end_of_box|>` in it; they were taken out");

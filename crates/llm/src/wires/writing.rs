@@ -149,6 +149,11 @@ pub(super) fn images_of(call: &SentCall<'_>, count: usize) -> String {
     format!("{images} that `{}` returned (call {}):", call.name, call.id)
 }
 
+/// Puts a setting into a body if it is set.
+pub(super) fn set(body: &mut Map<String, Value>, key: &str, setting: Option<impl Into<Value>>) {
+    body.extend(setting.map(|setting| (key.to_owned(), setting.into())));
+}
+
 /// Puts keys into a body, also into objects within it; existing values are replaced.
 pub(super) fn merge(body: &mut Map<String, Value>, extra: &Map<String, Value>) {
     for (key, value) in extra {

@@ -3,9 +3,10 @@
 use askama::Template;
 
 use super::super::answer::{Answer, ReadReply, boxed, number, read_matrix};
-use super::super::shown::{self, Part};
+use super::super::shown;
 use super::super::subject::Subject;
 use super::{AspectRow, MatrixSize, RubricRow, prompt};
+use crate::fence::Part;
 
 pub(super) static RUBRIC: RubricRow = RubricRow {
     name: "m3-bench",

@@ -9,9 +9,10 @@ use rand::seq::SliceRandom as _;
 use serde_json::Value;
 
 use super::super::answer::{Answer, ReadReply, object_with};
-use super::super::shown::{self, Part};
+use super::super::shown;
 use super::super::subject::Subject;
 use super::{AspectRow, MatrixSize, RubricRow, prompt};
+use crate::fence::Part;
 
 pub(super) static RUBRIC: RubricRow = RubricRow {
     name: "mcp-bench",

@@ -4,9 +4,10 @@ use askama::Template;
 use m3_support::text::shortened;
 
 use super::super::answer::{Answer, ReadReply, boxed};
-use super::super::shown::{self, Part};
+use super::super::shown;
 use super::super::subject::Subject;
 use super::{AspectRow, MatrixSize, RubricRow, prompt};
+use crate::fence::Part;
 
 pub(super) static RUBRIC: RubricRow = RubricRow {
     name: "mcp-eval",

@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Value, json};
 
 use super::answer::ReadReply;
-use super::shown::Part;
 use super::subject::Subject;
+use crate::fence::Part;
 
 /// Makes the modules of the rubrics and their list.
 macro_rules! rubrics {

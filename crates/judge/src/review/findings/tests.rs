@@ -16,7 +16,7 @@ fn reviews(reference: Trajectory) -> (tempfile::TempDir, Reviews) {
 }
 
 fn told(reviews: &Reviews, rules: &Rules) -> Vec<(Option<usize>, String)> {
-    let (subject, revision) = (reviews.subject(0), reviews.standing(0));
+    let (subject, revision) = (reviews.subject(0), reviews.current(0));
     let linked = CallLinks::of(subject, &revision.steps);
     let found = findings(subject, (&revision, &linked), rules, &[]);
     found.shown.into_iter().map(|found| (found.call, format!("{}{}", found.pointer, found.message))).collect()
@@ -75,7 +75,7 @@ fn warnings_of_the_file_belong_to_their_reference() {
     }
     let file_problems = of_file(&reviews, &problems);
     assert_eq!(file_problems[0].len(), 1);
-    let (subject, revision) = (reviews.subject(0), reviews.standing(0));
+    let (subject, revision) = (reviews.subject(0), reviews.current(0));
     let linked = CallLinks::of(subject, &revision.steps);
     let found = |file_problems: &[EditProblem]| {
         findings(subject, (&revision, &linked), &Rules::default(), file_problems)
@@ -89,7 +89,7 @@ fn warnings_of_the_file_belong_to_their_reference() {
     let many = vec![file_problems[0][0].clone(); MOST + 20];
     assert_eq!((found(&many).shown.len(), found(&many).more), (MOST, 20));
     let (_folder, reviews) = self::reviews(reference());
-    let (subject, revision) = (reviews.subject(0), reviews.standing(0));
+    let (subject, revision) = (reviews.subject(0), reviews.current(0));
     let Findings { shown, more } = findings(subject, (&revision, &linked), &Rules::default(), &many);
     assert_eq!((shown[0].message.as_str(), shown.len(), more), ("there is no answer", MOST, 21));
 }

@@ -161,7 +161,7 @@ fn what_has_no_calls_can_only_be_rejected() {
     let revision = Revision { reply: Some("7".to_owned()), ..Revision::default() };
     let edit = Action::Edit { revision, change: String::new(), note: String::new() };
     reviews.decide_all(0, 1, "Ada", vec![edit, accept()]).unwrap();
-    assert_eq!(reviews.standing(0).answer(&reviews.references()[0]), Some("7"));
+    assert_eq!(reviews.current(0).answer(&reviews.references()[0]), Some("7"));
 }
 
 /// The lines as they were before answers could be edited and calls added.

@@ -98,7 +98,7 @@ fn a_table_decides_moves_and_removes() {
         arguments: arguments.map(str::to_owned),
     };
     let expected = vec![vec![call(2, Some("{\"q\":\"carp\"}"))], vec![call(0, None)]];
-    assert_eq!(reviews.standing(0).steps, expected);
+    assert_eq!(reviews.current(0).steps, expected);
     assert!(read_table(&reviews, &rules(), written(&reviews).as_bytes()).unwrap().is_empty());
 }
 
@@ -107,7 +107,7 @@ fn a_table_decides_moves_and_removes() {
 fn a_table_adds_calls_and_leaves_answers_alone() {
     let folder = tempfile::tempdir().unwrap();
     let mut reviews = open(&folder);
-    let revision = Revision { reply: Some("7".to_owned()), ..reviews.standing(1) };
+    let revision = Revision { reply: Some("7".to_owned()), ..reviews.current(1) };
     let edit = Action::Edit { revision, change: String::new(), note: String::new() };
     reviews.decide(1, 0, "Ada", edit).unwrap();
     let table = "id,step,call,tool,arguments,decision,note\n\
@@ -120,10 +120,10 @@ fn a_table_adds_calls_and_leaves_answers_alone() {
         assert_eq!(reviews.len(), 5);
     }
     let numbers = |index: usize| -> Vec<usize> {
-        reviews.standing(index).steps.iter().flatten().map(|placed| placed.call).collect()
+        reviews.current(index).steps.iter().flatten().map(|placed| placed.call).collect()
     };
     assert_eq!((numbers(1), numbers(3)), (vec![0, 3], vec![0]));
-    assert_eq!(reviews.standing(1).reply.as_deref(), Some("7"));
+    assert_eq!(reviews.current(1).reply.as_deref(), Some("7"));
     assert!(read_table(&reviews, &rules(), written(&reviews).as_bytes()).unwrap().is_empty());
     for (line, part) in [
         ("empty,1,,a/none,,open,", "the catalog has no tool `a/none`"),

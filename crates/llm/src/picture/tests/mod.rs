@@ -233,7 +233,14 @@ fn what_has_too_many_bytes_loses_quality_then_size() {
     assert!(error.starts_with("`x` cannot be made as small as 100 bytes\nhint: "), "{error}");
     // A fully transparent image shows the white behind it.
     let clear = DynamicImage::from(RgbaImage::from_pixel(64, 64, Rgba([0, 0, 0, 0])));
-    let sent = Source { is_photo: true, size: (64, 64), profile: None, image: clear };
+    let sent = Source {
+        name: "x",
+        changes: Vec::new(),
+        is_photo: true,
+        size: (64, 64),
+        profile: None,
+        image: clear,
+    };
     let Ok(sent) = sent.encode(5 << 20) else { panic!("it should be written") };
     assert!(
         image::load_from_memory(&sent.bytes).unwrap().to_rgb8().get_pixel(9, 9).0.iter().all(|v| *v > 250)
