@@ -54,7 +54,7 @@ mod simulation;
 
 use std::ops::{AddAssign, Mul};
 
-pub use bootstrap::{Resamples, bootstrap, estimates};
+pub use bootstrap::{Resamples, bootstrap, estimates, leave_one_out};
 pub use bound::{FlipBounds, least_bound, tail_constant};
 pub use draws::Draws;
 pub use interval::{Estimate, Interval, Method};
