@@ -12,7 +12,6 @@ use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
 use super::shortened;
 use super::tables::capitalized;
-use crate::SuiteMetricReport;
 use crate::TaskOutcomes;
 use crate::leaderboard::{
     FailuresReport, Leaderboard, ModelReport, PUBLISHED_MARK, SuiteBoardReport, TestMethod, TestsReport,
@@ -331,11 +330,10 @@ const SUITE_COLUMNS: usize = 4;
 
 /// The table of a suite's shares for the models.
 fn suite(suite: &SuiteBoardReport) -> Sheet {
-    let is_share = |metric: &&SuiteMetricReport| matches!(metric.unit.as_str(), "share" | "percent");
     let names: Vec<&str> = suite
         .metrics
         .iter()
-        .filter(is_share)
+        .filter(|metric| metric.is_share())
         .map(|metric| metric.name.as_str())
         .take(SUITE_COLUMNS)
         .collect();

@@ -125,32 +125,25 @@ impl<W: Write> AuditTerminal<W> {
 
     /// Writes both sides, each step beside the step with the same number.
     fn sides(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
-        let [reference, prediction] = words::sides(audit).map(|side| words::shown(side, &TERMINAL));
-        let ((reference, reference_notes), (prediction, prediction_notes)) = (reference, prediction);
+        let [(reference, reference_notes), (prediction, prediction_notes)] =
+            words::sides(audit).map(|side| words::shown(side, &TERMINAL));
         let side = side(self.columns);
         let Self { writer: out, bold, .. } = self;
         writeln!(out, "\n{bold}{}{bold:#}    {bold}prediction{bold:#}", padded("reference", side))?;
+        let mut beside = |left: &[String], right: &[String]| {
+            (0..left.len().max(right.len())).try_for_each(|row| {
+                let cell = |lines: &[String]| lines.get(row).cloned().unwrap_or_default();
+                writeln!(out, "{}", format!("{} │  {}", padded(&cell(left), side), cell(right)).trim_end())
+            })
+        };
         let flow = &audit.flow;
         for step in 0..reference.len().max(prediction.len()) {
             let left = step_lines(step, &reference, &flow.reference, side);
-            let right = step_lines(step, &prediction, &flow.prediction, side);
-            for row in 0..left.len().max(right.len()) {
-                let cell = |lines: &[String]| lines.get(row).cloned().unwrap_or_default();
-                let text = format!("{} │  {}", padded(&cell(&left), side), cell(&right));
-                writeln!(out, "{}", text.trim_end())?;
-            }
+            beside(&left, &step_lines(step, &prediction, &flow.prediction, side))?;
         }
-        let absent = |side: &[_]| if side.is_empty() { "no steps" } else { "" };
-        let (left, right) = (absent(&reference), absent(&prediction));
-        if !(left.is_empty() && right.is_empty()) {
-            writeln!(out, "{}", format!("{} │  {right}", padded(left, side)).trim_end())?;
-        }
-        for row in 0..reference_notes.len().max(prediction_notes.len()) {
-            let cell = |notes: &[String]| notes.get(row).cloned().unwrap_or_default();
-            let text = format!("{} │  {}", padded(&cell(&reference_notes), side), cell(&prediction_notes));
-            writeln!(out, "{}", text.trim_end())?;
-        }
-        Ok(())
+        let absent = |side: &[_]| Vec::from_iter(side.is_empty().then(|| "no steps".to_owned()));
+        beside(&absent(&reference), &absent(&prediction))?;
+        beside(&reference_notes, &prediction_notes)
     }
 
     /// Writes the matches whose arguments are not all equal, or whose results differ.

@@ -94,7 +94,7 @@ pub struct AverageReport {
 }
 
 /// A model.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ModelReport {
     /// The model's name.
     pub model: String,
@@ -126,7 +126,7 @@ pub struct ModelReport {
 }
 
 /// A rank and its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RankReport {
     /// The place in this set.
     pub rank: usize,

@@ -35,20 +35,17 @@ pub(super) struct Statistics {
     /// The number of resamples.
     pub(super) resamples: usize,
     pub(super) ranks: Vec<RankInterval>,
-    pub(super) groups: Vec<usize>,
-    pub(super) smallest_difference: Option<f64>,
-    pub(super) tests: TestsReport,
-    /// The smallest corrected p-value that a pair can have.
-    least_p_value: f64,
+    pub(super) tests: Tests,
     tasks: usize,
 }
 
 /// The results of the tests.
-struct Tests {
-    groups: Vec<usize>,
-    report: TestsReport,
-    /// The smallest significant differences of the tested pairs.
-    smallest_differences: Vec<f64>,
+pub(super) struct Tests {
+    pub(super) groups: Vec<usize>,
+    pub(super) report: TestsReport,
+    /// The median of the smallest significant differences of the tested pairs.
+    pub(super) smallest_difference: Option<f64>,
+    /// The smallest corrected p-value that a pair can have.
     least_p_value: f64,
 }
 
@@ -62,28 +59,25 @@ impl Statistics {
         let statistic = |sums: &GradedSums| values(sums, selection.profile, average);
         let (estimates, averages) = estimates(&sums, statistic, by.index(), LEVEL, draws)?;
         let is_permuted = averages.models() <= MOST_PERMUTED;
-        let tests = if is_permuted { permuted(&averages, draws) } else { bounded(&averages) };
         Ok(Self {
             estimates,
             resamples: averages.count(),
             ranks: averages.ranks(0, LEVEL),
-            groups: tests.groups,
-            smallest_difference: median(tests.smallest_differences),
-            tests: tests.report,
-            least_p_value: tests.least_p_value,
+            tests: if is_permuted { permuted(&averages, draws) } else { bounded(&averages) },
             tasks: selection.ids.len(),
         })
     }
 
     /// The note if the tests cannot find any difference.
     pub(super) fn note(&self) -> Option<String> {
-        let is_blind = self.tests.pairs > 0 && self.least_p_value >= SIGNIFICANCE;
+        let Tests { report: TestsReport { pairs, method, .. }, least_p_value, .. } = self.tests;
+        let is_blind = pairs > 0 && least_p_value >= SIGNIFICANCE;
         is_blind.then(|| {
             format!(
                 "groups mean nothing here: with {} and {} of models no difference can be significant{}",
                 counted(self.tasks, "task"),
-                counted(self.tests.pairs, "pair"),
-                match self.tests.method {
+                counted(pairs, "pair"),
+                match method {
                     TestMethod::Permutations => "",
                     TestMethod::Bound => " by the bound on p-values that is used for so many models",
                 }
@@ -105,7 +99,7 @@ fn permuted(averages: &Resamples<1>, draws: &Draws) -> Tests {
         .map(|error| smallest_detectable_difference(error, significance, POWER));
     Tests {
         groups: tie_groups(&points(averages), &pairs, &holm(&p_values), SIGNIFICANCE),
-        smallest_differences: differences.collect(),
+        smallest_difference: median(differences.collect()),
         least_p_value: least_p_value(averages.trajectories(), &permutations) * pairs.len() as f64,
         report: TestsReport { method: TestMethod::Permutations, tested: pairs.len(), pairs: pairs.len() },
     }
@@ -129,7 +123,7 @@ fn bounded(averages: &Resamples<1>) -> Tests {
         .map(|error| smallest_detectable_difference(error, significance / tail_constant(), POWER));
     Tests {
         groups,
-        smallest_differences: differences.collect(),
+        smallest_difference: median(differences.collect()),
         least_p_value: least_bound(averages.trajectories()) * pairs as f64,
         report: TestsReport { method: TestMethod::Bound, tested, pairs },
     }
