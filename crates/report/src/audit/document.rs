@@ -90,7 +90,7 @@ pub struct MatrixDocument {
     pub rows: Vec<(String, Vec<CellDocument>)>,
 }
 
-/// A number of a matrix: its text, its shade in [0, 1], and whether its calls are a match.
+/// A number of a matrix: its text, its shade in [0, 1], and whether its two calls are a match (never for steps).
 pub type CellDocument = (String, f64, bool);
 
 impl AuditDocument {
@@ -224,7 +224,7 @@ fn weights(structure: &Structure) -> Option<MatrixDocument> {
     Some(MatrixDocument { columns: (0..=columns).map(step).collect(), rows: (0..=rows).map(row).collect() })
 }
 
-/// How dark a cell is, in tenths.
+/// The shade of a cell, in [0, 1], rounded to tenths.
 fn shade(value: f64) -> f64 {
     (value.clamp(0.0, 1.0) * 10.0).round() / 10.0
 }
