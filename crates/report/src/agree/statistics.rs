@@ -128,10 +128,10 @@ impl Table<'_> {
     fn yardsticks(&self, names: &[String], draws: &Draws) -> Vec<YardstickReport> {
         let of: [(Yardstick, SecondOpinion); 2] =
             [(Yardstick::Graders, |trial| trial.graded), (Yardstick::People, |trial| trial.labelled)];
-        let there = of.into_iter().filter(|(_, said)| self.all().any(|trial| said(trial).is_some()));
-        let rows = |(yardstick, said): (Yardstick, SecondOpinion)| {
+        let there = of.into_iter().filter(|(_, opinion)| self.all().any(|trial| opinion(trial).is_some()));
+        let rows = |(yardstick, opinion): (Yardstick, SecondOpinion)| {
             let row = move |(view, name): (usize, &String)| {
-                let pairs = self.pairs(view, said);
+                let pairs = self.pairs(view, opinion);
                 let all: Vec<(usize, usize)> = pairs.iter().flatten().copied().collect();
                 let count = |cell| all.iter().filter(|pair| **pair == cell).count() as u64;
                 YardstickReport {
@@ -152,8 +152,9 @@ impl Table<'_> {
     }
 
     /// For each task, the verdicts of a view and of graders or labels on the trials that both judge; 1 is right.
-    fn pairs(&self, view: usize, said: SecondOpinion) -> Vec<Vec<(usize, usize)>> {
-        let pair = |trial: &Trial| Some((usize::from(trial.seen[view]?.is_right), usize::from(said(trial)?)));
+    fn pairs(&self, view: usize, opinion: SecondOpinion) -> Vec<Vec<(usize, usize)>> {
+        let pair =
+            |trial: &Trial| Some((usize::from(trial.seen[view]?.is_right), usize::from(opinion(trial)?)));
         let of_task =
             |task: usize| self.trials.iter().flat_map(move |model| &model[task]).filter_map(pair).collect();
         (0..self.ids.len()).map(of_task).collect()

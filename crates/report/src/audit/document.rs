@@ -98,6 +98,7 @@ impl AuditDocument {
     #[must_use]
     pub fn new(audit: &TrajectoryAudit) -> Self {
         let buckets = buckets(audit);
+        let matches = audit.score.matches.iter().zip(&audit.arguments);
         let hidden = [
             more(audit.arguments.len().saturating_sub(PAGE_MATCHES), "matches"),
             more(audit.buckets.len() - buckets.len(), "tools"),
@@ -106,14 +107,7 @@ impl AuditDocument {
             cost: words::cost(audit.cost),
             verdict: audit.score.verdict.as_ref().map(words::verdict),
             structure: words::structure(audit, PAGE_SENTENCES, name),
-            arguments: audit
-                .score
-                .matches
-                .iter()
-                .zip(&audit.arguments)
-                .take(PAGE_MATCHES)
-                .map(arguments)
-                .collect(),
+            arguments: matches.take(PAGE_MATCHES).map(arguments).collect(),
             steps: weights(&audit.structure),
             buckets,
             more: hidden.into_iter().flatten().collect(),

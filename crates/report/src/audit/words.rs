@@ -5,7 +5,7 @@ use m3_score::fidelity::constants::{CLOSE, EQUIVALENT, THRESHOLD};
 use m3_score::{CallPlace, Metric};
 use m3_support::text::counted;
 
-use super::limits::{Limits, NAMED_STEPS, more};
+use super::limits::{NAMED_STEPS, TERMINAL_CALLS, TERMINAL_STEPS, more};
 use super::{
     ArgumentAudit, CallAudit, InvertedPair, MatchArguments, MergedStep, SideAudit, SplitStep, Structure,
     TrajectoryAudit,
@@ -233,15 +233,12 @@ impl Alone<'_> {
     }
 }
 
-/// The steps of a side that are shown, and a note on the others.
-pub(super) fn shown<'a>(
-    mut steps: Vec<Vec<CallView<'a>>>,
-    limits: &Limits,
-) -> (Vec<Vec<CallView<'a>>>, Vec<String>) {
-    let calls = |steps: &[Vec<CallView<'a>>]| steps.iter().map(Vec::len).sum::<usize>();
+/// The steps of a side that a terminal shows, and a note on the others.
+pub(super) fn shown(mut steps: Vec<Vec<CallView<'_>>>) -> (Vec<Vec<CallView<'_>>>, Vec<String>) {
+    let calls = |steps: &[Vec<CallView<'_>>]| steps.iter().map(Vec::len).sum::<usize>();
     let (all_steps, all_calls) = (steps.len(), calls(&steps));
-    steps.truncate(limits.steps);
-    let mut room = limits.calls;
+    steps.truncate(TERMINAL_STEPS);
+    let mut room = TERMINAL_CALLS;
     let mut kept = 0;
     for step in &mut steps {
         if room == 0 {

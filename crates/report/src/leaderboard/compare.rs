@@ -308,23 +308,17 @@ fn tasks(
         let (first, second) = (value(&sums[0][index]), value(&sums[1][index]));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of calls")]
         let reference_calls = (sums[0][index].sums.reference_calls / sums[0][index].trajectories) as u64;
-        let task_type = selection.trajectories[0][index].task_type.clone();
         ChangedTrajectory {
             id: (*id).to_owned(),
-            task_type,
+            task_type: selection.trajectories[0][index].task_type.clone(),
             first,
             second,
             change: second - first,
             reference_calls,
         }
     };
-    selection
-        .ids
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| is_known(selection, *index, metric))
-        .map(of)
-        .collect()
+    let ids = selection.ids.iter().enumerate();
+    ids.filter(|(index, _)| is_known(selection, *index, metric)).map(of).collect()
 }
 
 /// The tasks whose own value changed most.

@@ -18,7 +18,7 @@ pub(super) fn check_references(
     if let Some((first, expected)) = known.next()
         && let Some((other, found)) = known.find(|(_, found)| found.sha256 != expected.sha256)
     {
-        let difference = format!("{} and {}", said(expected), said(found));
+        let difference = format!("{} and {}", in_words(expected), in_words(found));
         if !allows_different {
             return Err(SelectionError::References { files: first.files(other), difference });
         }
@@ -74,7 +74,8 @@ fn silent_note(models: &[RankedModel<'_>], is_silent: fn(&Origin) -> bool, what:
     is_partial.then(|| format!("{silent} of {} do not say {what}", counted(models.len(), "result")))
 }
 
-fn said(file: &InputReport) -> String {
+/// A file by its name and the first digits of its hash.
+fn in_words(file: &InputReport) -> String {
     format!("`{}` ({})", shortened(&file.name, 40), start(&file.sha256))
 }
 

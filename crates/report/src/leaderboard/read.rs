@@ -102,12 +102,12 @@ pub(crate) fn read_entries(reader: impl BufRead) -> Result<(ScoreSummary, Vec<Tr
 
 /// The numbers of a score, if its head has all that a score needs.
 fn numbers(head: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Result<Numbers, String> {
-    let said = [
+    let needed = [
         ("profile", !head.profile.is_empty()),
         ("encoder", head.encoder != EncoderReport::default()),
         ("thresholds", head.thresholds.is_known()),
     ];
-    if let Some((key, _)) = said.into_iter().find(|(_, is_said)| !is_said) {
+    if let Some((key, _)) = needed.into_iter().find(|(_, is_there)| !is_there) {
         return Err(format!("it has no `{key}`"));
     }
     if head.schema != SCORE_SCHEMA {

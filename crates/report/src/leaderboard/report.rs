@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use m3_score::Metric;
-use m3_stats::RankInterval;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -195,12 +194,6 @@ impl From<Average> for AverageReport {
             description: average.description().to_owned(),
             metrics: average.metrics().map(|metric| metric.name().to_owned()).collect(),
         }
-    }
-}
-
-impl From<RankInterval> for RankReport {
-    fn from(RankInterval { rank, best, worst }: RankInterval) -> Self {
-        Self { rank, best, worst }
     }
 }
 

@@ -92,14 +92,10 @@ fn permuted(averages: &Resamples<1>, draws: &Draws) -> Tests {
     let permutations = test_draws(draws, pairs.len());
     let p_values: Vec<f64> = averages.flip_test(&pairs, &permutations).into_iter().flatten().collect();
     let significance = SIGNIFICANCE / pairs.len().max(1) as f64;
-    let differences = pairs
-        .iter()
-        .filter_map(|&(a, b)| averages.difference(a, b, 0, LEVEL).standard_error)
-        .filter(|error| *error > 0.0)
-        .map(|error| smallest_detectable_difference(error, significance, POWER));
+    let errors = pairs.iter().filter_map(|&(a, b)| averages.difference(a, b, 0, LEVEL).standard_error);
     Tests {
         groups: tie_groups(&points(averages), &pairs, &holm(&p_values), SIGNIFICANCE),
-        smallest_difference: median(differences.collect()),
+        smallest_difference: median_difference(errors, significance),
         least_p_value: least_p_value(averages.trajectories(), &permutations) * pairs.len() as f64,
         report: TestsReport { method: TestMethod::Permutations, tested: pairs.len(), pairs: pairs.len() },
     }
@@ -117,13 +113,9 @@ fn bounded(averages: &Resamples<1>) -> Tests {
         bounds.p_value(best, model) < significance
     });
     let tested = errors.len();
-    let differences = errors
-        .into_iter()
-        .filter(|error| *error > 0.0)
-        .map(|error| smallest_detectable_difference(error, significance / tail_constant(), POWER));
     Tests {
         groups,
-        smallest_difference: median(differences.collect()),
+        smallest_difference: median_difference(errors.into_iter(), significance / tail_constant()),
         least_p_value: least_bound(averages.trajectories()) * pairs as f64,
         report: TestsReport { method: TestMethod::Bound, tested, pairs },
     }
@@ -133,7 +125,12 @@ fn points(averages: &Resamples<1>) -> Vec<f64> {
     averages.points().iter().map(|[average]| *average).collect()
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
+/// The median of the smallest differences that tests with these standard errors find; `None` if no pair differs.
+fn median_difference(errors: impl Iterator<Item = f64>, significance: f64) -> Option<f64> {
+    let differences = errors
+        .filter(|error| *error > 0.0)
+        .map(|error| smallest_detectable_difference(error, significance, POWER));
+    let mut values: Vec<f64> = differences.collect();
     values.sort_by(f64::total_cmp);
     let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
     Some(f64::midpoint(*low, *high))
