@@ -54,7 +54,7 @@ enum FormatArg {
 
 /// Lists every problem of every file.
 pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> {
-    let mut report = ValidationReport::new();
+    let mut report = ValidationReport::default();
     for path in &args.files {
         let mut bar = printer.bar(Unit::Trajectories);
         let mut progress = |done, total| bar.set("reading", done as u64, total as u64);

@@ -1,11 +1,16 @@
 //! The horizontal axis from 0 up to at most 1, with as many ticks as have room.
 
-use super::frame::{INK, SMALL};
-use super::svg::{Anchor, Canvas, Text};
+use super::frame::{GAP, SMALL, baseline};
+use super::palette::{self, INK};
+use super::svg::{Anchor, Canvas, Rectangle};
 use super::text;
 
 /// The colour of lines across the plot.
-pub(super) const GRID: &str = "#d0d0d0";
+const GRID: &str = "#d0d0d0";
+
+/// Height of a bar, and half of the height of the lines across the ends of a whisker.
+const BAR_HEIGHT: f64 = 14.0;
+const CAP: f64 = 4.0;
 
 /// Steps between ticks, in hundredths.
 const STEPS: [u32; 7] = [1, 2, 5, 10, 20, 50, 100];
@@ -66,13 +71,46 @@ impl Axis {
             let x = self.x(f64::from(tick) / 100.0);
             let colour = if tick == 0 { INK } else { GRID };
             canvas.line((x, top), (x, bottom), colour, 1.0);
-            let content = &self.label(tick, step);
-            let y = bottom + 17.0;
-            canvas.text(Text { x, y, size: SMALL, anchor: Anchor::Middle, colour: INK, content });
+            canvas.text((x, bottom + 17.0), SMALL, Anchor::Middle, &self.label(tick, step));
         }
-        let content = &text::fitted(name, SMALL, self.right - self.left);
-        let (x, y) = (f64::midpoint(self.left, self.right), bottom + 34.0);
-        canvas.text(Text { x, y, size: SMALL, anchor: Anchor::Middle, colour: INK, content });
+        let name = text::fitted(name, SMALL, self.right - self.left);
+        let middle = f64::midpoint(self.left, self.right);
+        canvas.text((middle, bottom + 34.0), SMALL, Anchor::Middle, &name);
+    }
+
+    /// Draws the vertical axis: lines across the plot, each at its y and with its label at the left, from 0 upwards.
+    pub(super) fn draw_side(&self, canvas: &mut Canvas, ticks: impl Iterator<Item = (f64, String)>) {
+        for (index, (y, label)) in ticks.enumerate() {
+            let colour = if index == 0 { INK } else { GRID };
+            canvas.line((self.left, y), (self.right, y), colour, 1.0);
+            canvas.text((self.left - GAP, baseline(y, SMALL)), SMALL, Anchor::End, &label);
+        }
+    }
+
+    /// Draws a bar from 0 to `value`, if that is finite, and an interval as a whisker, both around the y `middle`.
+    /// Returns the x at which both have ended.
+    pub(super) fn draw_bar(
+        &self,
+        canvas: &mut Canvas,
+        value: f64,
+        interval: Option<(f64, f64)>,
+        middle: f64,
+    ) -> f64 {
+        let mut end = self.left;
+        if value.is_finite() {
+            end = self.x(value);
+            let (y, width) = (middle - BAR_HEIGHT / 2.0, end - self.left);
+            canvas.rectangle(Rectangle { x: self.left, y, width, height: BAR_HEIGHT }, palette::BAR);
+        }
+        if let Some((low, high)) = interval {
+            let (low, high) = (self.x(low), self.x(high));
+            canvas.line((low, middle), (high, middle), INK, 1.5);
+            for x in [low, high] {
+                canvas.line((x, middle - CAP), (x, middle + CAP), INK, 1.5);
+            }
+            end = end.max(high);
+        }
+        end
     }
 
     /// The smallest step that divides the axis without a rest and leaves room between labels.

@@ -51,8 +51,7 @@ impl MetricByTask {
     pub fn to_svg(&self) -> String {
         let models = self.models.get(..marks::MARKERS).unwrap_or(&self.models);
         let tasks = self.tasks.get(..MAX_ROWS).unwrap_or(&self.tasks);
-        let mut canvas = Canvas::default();
-        let top = frame::draw_title(&mut canvas, &self.title);
+        let (mut canvas, top) = frame::titled(&self.title);
         let top = legend::draw(&mut canvas, models, top, |canvas, index, (x, y)| {
             marks::marker(canvas, index, (x + 8.0, y + 6.0));
         });
@@ -75,7 +74,7 @@ impl MetricByTask {
         for (task, markers, line) in rows {
             draw_row(&mut canvas, models, task, &markers, line);
         }
-        frame::finish(canvas, &self.title, &self.notes(models.len()), bottom.max(top + ROW) + axis::HEIGHT)
+        frame::finish(canvas, &self.title, self.notes(models.len()), bottom.max(top + ROW) + axis::HEIGHT)
     }
 
     fn notes(&self, shown: usize) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The parts common to all figures: measures, title, column of names, notes.
 
-use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
+use super::svg::{Anchor, Canvas, Rectangle, WIDTH};
 use super::text;
 
 /// White space at the edges.
@@ -24,18 +24,15 @@ const NAMES: f64 = 250.0;
 /// Rows that are drawn; the picture says how many more there are.
 pub const MAX_ROWS: usize = 500;
 
-/// The colour of text and lines: a soft black.
-pub(super) const INK: &str = "#222";
-
 /// The background of every second row.
 const STRIPE: &str = "#f4f4f4";
 
-/// Draws the title; returns where the figure goes on below it.
-pub(super) fn draw_title(canvas: &mut Canvas, title: &str) -> f64 {
+/// A new picture with its title, and the y at which the figure goes on below the title.
+pub(super) fn titled(title: &str) -> (Canvas, f64) {
     let title = text::fitted(title, TITLE, WIDTH - 2.0 * MARGIN);
-    let y = MARGIN + TITLE;
-    canvas.text(Text { x: MARGIN, y, size: TITLE, anchor: Anchor::Start, colour: INK, content: &title });
-    y + 14.0
+    let mut canvas = Canvas::default();
+    canvas.text((MARGIN, MARGIN + TITLE), TITLE, Anchor::Start, &title);
+    (canvas, MARGIN + TITLE + 14.0)
 }
 
 /// A column of names at the left edge, as wide as the names need up to a limit.
@@ -62,8 +59,8 @@ impl Names {
             canvas.rectangle(Rectangle { x, y: top, width: WIDTH - 2.0 * x, height }, STRIPE);
         }
         let Some(content) = self.names.get(index) else { return };
-        let (x, y) = (self.right - GAP, baseline(top + height / 2.0, TEXT));
-        canvas.text(Text { x, y, size: TEXT, anchor: Anchor::End, colour: INK, content });
+        let place = (self.right - GAP, baseline(top + height / 2.0, TEXT));
+        canvas.text(place, TEXT, Anchor::End, content);
     }
 }
 
@@ -74,19 +71,17 @@ pub(super) fn baseline(middle: f64, size: f64) -> f64 {
 }
 
 /// Draws notes from `top` on, one line each, and finishes the picture below them.
-pub(super) fn finish(mut canvas: Canvas, title: &str, notes: &[String], top: f64) -> String {
+pub(super) fn finish(
+    mut canvas: Canvas,
+    title: &str,
+    notes: impl IntoIterator<Item = String>,
+    top: f64,
+) -> String {
     let mut y = top;
     for note in notes {
         y += 16.0;
-        let content = text::fitted(note, SMALL, WIDTH - 2.0 * MARGIN);
-        canvas.text(Text {
-            x: MARGIN,
-            y,
-            size: SMALL,
-            anchor: Anchor::Start,
-            colour: INK,
-            content: &content,
-        });
+        let note = text::fitted(&note, SMALL, WIDTH - 2.0 * MARGIN);
+        canvas.text((MARGIN, y), SMALL, Anchor::Start, &note);
     }
     canvas.finish(&text::brief(title), y + MARGIN)
 }

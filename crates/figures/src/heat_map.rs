@@ -1,8 +1,8 @@
 //! A map of the agreement with labels, by both thresholds of similarity.
 
 use super::axis::{self, Axis, Unit};
-use super::frame::{self, GAP, INK, MARGIN, SMALL, baseline};
-use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
+use super::frame::{self, GAP, MARGIN, SMALL, baseline};
+use super::svg::{Anchor, Canvas, Rectangle, WIDTH};
 use super::text;
 
 /// Height of the plot, which is as wide as the page.
@@ -44,14 +44,15 @@ impl AgreementMap {
             .collect();
         let values = || cells.iter().map(|(_, _, agreement)| *agreement);
         let (low, high) = (values().fold(1.0, f64::min), values().fold(0.0, f64::max));
-        let mut canvas = Canvas::default();
-        let top = frame::draw_title(&mut canvas, &self.title);
+        let (mut canvas, top) = frame::titled(&self.title);
         let top = if cells.is_empty() { top } else { draw_scale(&mut canvas, top, low, high) } + TITLE;
         let bottom = top + PLOT_HEIGHT;
         let x = Axis::whole(LEFT, WIDTH - MARGIN - GAP, Unit::Fraction);
         let y = |value: f64| bottom - value.clamp(0.0, 1.0) * PLOT_HEIGHT;
         x.draw(&mut canvas, top, bottom, "weak threshold");
-        draw_side(&mut canvas, top, y);
+        let ticks = (0..=TICKS).map(|tick| f64::from(tick) / f64::from(TICKS));
+        x.draw_side(&mut canvas, ticks.map(|value| (y(value), format!("{value:.1}"))));
+        canvas.text((MARGIN, top - 12.0), SMALL, Anchor::Start, "strong threshold");
         let half = if self.step.is_finite() { self.step.clamp(0.001, 1.0) / 2.0 } else { 0.01 };
         for &(weak, strong, agreement) in &cells {
             let (left, right) = (x.x(weak - half), x.x(weak + half));
@@ -68,7 +69,7 @@ impl AgreementMap {
         self.draw_names(&mut canvas, &places, (top, bottom));
         let note =
             if cells.is_empty() { "There is nothing to show." } else { "Darker: more labels are met." };
-        frame::finish(canvas, &self.title, &[note.to_owned()], bottom + axis::HEIGHT)
+        frame::finish(canvas, &self.title, [note.to_owned()], bottom + axis::HEIGHT)
     }
 }
 
@@ -103,9 +104,8 @@ impl AgreementMap {
             let plate =
                 (0..20).flat_map(|far| [plate(far), plate(-far)]).find(is_free).unwrap_or_else(|| plate(0));
             canvas.rectangle(plate, "#fff");
-            let y = baseline(plate.y + PLATE / 2.0, SMALL);
-            let (x, anchor) = (plate.x + 2.0, Anchor::Start);
-            canvas.text(Text { x, y, size: SMALL, anchor, colour: INK, content: &content });
+            let place = (plate.x + 2.0, baseline(plate.y + PLATE / 2.0, SMALL));
+            canvas.text(place, SMALL, Anchor::Start, &content);
             taken.push(plate);
         }
     }
@@ -129,37 +129,17 @@ fn shade(value: f64, low: f64, high: f64) -> String {
 
 fn draw_scale(canvas: &mut Canvas, top: f64, low: f64, high: f64) -> f64 {
     let (size, y) = (12.0, top + 4.0);
-    let label = |canvas: &mut Canvas, x: f64, anchor: Anchor, content: &str| {
-        let y = baseline(y + size / 2.0, SMALL);
-        canvas.text(Text { x, y, size: SMALL, anchor, colour: INK, content });
-    };
-    label(canvas, LEFT, Anchor::Start, &format!("{:.1} %", 100.0 * low));
+    let base = baseline(y + size / 2.0, SMALL);
+    canvas.text((LEFT, base), SMALL, Anchor::Start, &format!("{:.1} %", 100.0 * low));
     let left = LEFT + 56.0;
     for square in 0..SCALE {
         let value = low + (high - low) * f64::from(square) / f64::from(SCALE - 1);
         let area = Rectangle { x: left + size * f64::from(square), y, width: size, height: size };
         canvas.rectangle(area, &shade(value, low, high));
     }
-    label(
-        canvas,
-        left + size * f64::from(SCALE) + GAP,
-        Anchor::Start,
-        &format!("{:.1} % agreement", 100.0 * high),
-    );
+    let right = left + size * f64::from(SCALE) + GAP;
+    canvas.text((right, base), SMALL, Anchor::Start, &format!("{:.1} % agreement", 100.0 * high));
     y + size
-}
-
-fn draw_side(canvas: &mut Canvas, top: f64, y: impl Fn(f64) -> f64) {
-    for tick in 0..=TICKS {
-        let value = f64::from(tick) / f64::from(TICKS);
-        let at = y(value);
-        canvas.line((LEFT, at), (WIDTH - MARGIN - GAP, at), if tick == 0 { INK } else { axis::GRID }, 1.0);
-        let content = &format!("{value:.1}");
-        let (x, y) = (LEFT - GAP, baseline(at, SMALL));
-        canvas.text(Text { x, y, size: SMALL, anchor: Anchor::End, colour: INK, content });
-    }
-    let content = "strong threshold";
-    canvas.text(Text { x: MARGIN, y: top - 12.0, size: SMALL, anchor: Anchor::Start, colour: INK, content });
 }
 
 #[cfg(test)]

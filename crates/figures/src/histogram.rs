@@ -1,8 +1,8 @@
 //! The similarities of pairs of calls, with the thresholds that decide about them (compare figure 8 of the paper).
 
 use super::axis::{self, Axis, Unit};
-use super::frame::{self, GAP, INK, MARGIN, SMALL, baseline};
-use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
+use super::frame::{self, GAP, MARGIN, SMALL};
+use super::svg::{Anchor, Canvas, Rectangle, WIDTH};
 use super::{legend, marks, text};
 
 const PLOT_HEIGHT: f64 = 280.0;
@@ -49,8 +49,7 @@ impl SimilarityHistogram {
     #[must_use]
     pub fn to_svg(&self) -> String {
         let bins = merged(&self.bins);
-        let mut canvas = Canvas::default();
-        let top = frame::draw_title(&mut canvas, &self.title);
+        let (mut canvas, top) = frame::titled(&self.title);
         let total = bins.iter().fold(SimilarityBin::default(), |sum, (_, _, bin)| sum.plus(*bin));
         let keys = [("matched pairs", total.matched), ("unmatched pairs", total.unmatched)];
         let keys = keys.map(|(name, count)| format!("{name} ({})", text::thousands(count)));
@@ -59,7 +58,7 @@ impl SimilarityHistogram {
         });
         let counts = Counts::new(bins.iter().map(|(_, _, bin)| bin.total()), top + 2.0 * LABEL);
         let axis = Axis::whole(MARGIN + counts.width() + GAP, WIDTH - MARGIN - GAP, Unit::Fraction);
-        counts.draw(&mut canvas, &axis);
+        axis.draw_side(&mut canvas, counts.ticks().map(|tick| (counts.y(tick), text::thousands(tick))));
         axis.draw(&mut canvas, counts.top, counts.bottom, &self.axis);
         for &(low, high, bin) in &bins {
             counts.draw_bin(&mut canvas, &axis, low, high, bin);
@@ -68,7 +67,7 @@ impl SimilarityHistogram {
         draw_threshold(&mut canvas, &axis, "strong threshold", self.strong_threshold, top, counts.bottom);
         draw_threshold(&mut canvas, &axis, "weak threshold", self.weak_threshold, top + LABEL, counts.bottom);
         let notes = (total.total() == 0).then(|| "There are no pairs.".to_owned());
-        frame::finish(canvas, &self.title, &Vec::from_iter(notes), counts.bottom + axis::HEIGHT)
+        frame::finish(canvas, &self.title, notes, counts.bottom + axis::HEIGHT)
     }
 }
 
@@ -128,15 +127,6 @@ impl Counts {
         self.ticks().map(|tick| text::width(&text::thousands(tick), SMALL)).fold(0.0, f64::max)
     }
 
-    fn draw(&self, canvas: &mut Canvas, axis: &Axis) {
-        for tick in self.ticks() {
-            let y = self.y(tick);
-            canvas.line((axis.left, y), (axis.right, y), if tick == 0 { INK } else { axis::GRID }, 1.0);
-            let (x, y, content) = (axis.left - GAP, baseline(y, SMALL), &text::thousands(tick));
-            canvas.text(Text { x, y, size: SMALL, anchor: Anchor::End, colour: INK, content });
-        }
-    }
-
     fn draw_bin(&self, canvas: &mut Canvas, axis: &Axis, low: f64, high: f64, bin: SimilarityBin) {
         let (x, width) = (axis.x(low) + 0.5, axis.x(high) - axis.x(low) - 1.0);
         let description =
@@ -166,7 +156,7 @@ fn draw_threshold(canvas: &mut Canvas, axis: &Axis, name: &str, threshold: f64, 
     // The label goes to the left of its line; the other line is there only if the thresholds are swapped.
     let has_room = x - GAP - text::width(content, SMALL) > axis.left;
     let (x, anchor) = if has_room { (x - 4.0, Anchor::End) } else { (x + 4.0, Anchor::Start) };
-    canvas.text(Text { x, y: top + 11.0, size: SMALL, anchor, colour: INK, content });
+    canvas.text((x, top + 11.0), SMALL, anchor, content);
 }
 
 #[cfg(test)]

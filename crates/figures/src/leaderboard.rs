@@ -1,16 +1,11 @@
 //! Horizontal bars, one for each model (figure 1 of the paper).
 
 use super::axis::{self, Axis};
-use super::frame::{self, GAP, INK, MARGIN, MAX_ROWS, Names, TEXT, baseline};
-use super::palette;
-use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
+use super::frame::{self, GAP, MARGIN, MAX_ROWS, Names, TEXT, baseline};
+use super::svg::{Anchor, WIDTH};
 use super::text;
 
 const ROW: f64 = 24.0;
-const BAR_HEIGHT: f64 = 14.0;
-
-/// Half of the height of the bars across a whisker's ends.
-const CAP: f64 = 4.0;
 
 /// One model's bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +34,7 @@ impl LeaderboardBars {
     #[must_use]
     pub fn to_svg(&self) -> String {
         let bars = self.bars.get(..MAX_ROWS).unwrap_or(&self.bars);
-        let mut canvas = Canvas::default();
-        let top = frame::draw_title(&mut canvas, &self.title);
+        let (mut canvas, top) = frame::titled(&self.title);
         let names = Names::new(bars.iter().map(|bar| bar.name.as_str()));
         let values = bars.iter().map(|bar| text::width(&text::value(bar.value), TEXT)).fold(0.0, f64::max);
         let ends = bars.iter().flat_map(|bar| [bar.value, whisker(bar).map_or(0.0, |(_, high)| high)]);
@@ -54,14 +48,16 @@ impl LeaderboardBars {
         axis.draw(&mut canvas, top, bottom, &self.axis);
         for (index, bar) in bars.iter().enumerate() {
             canvas.described(&description(bar), |canvas| {
-                draw_bar(canvas, &axis, bar, row_top(index) + ROW / 2.0);
+                let middle = row_top(index) + ROW / 2.0;
+                let end = axis.draw_bar(canvas, bar.value, whisker(bar), middle);
+                let place = (end + GAP, baseline(middle, TEXT));
+                canvas.text(place, TEXT, Anchor::Start, &text::value(bar.value));
             });
         }
         let whiskers = bars.iter().any(|bar| whisker(bar).is_some());
         let whiskers = whiskers.then(|| "Error bars: the interval of each value.".to_owned());
-        let notes: Vec<String> =
-            whiskers.into_iter().chain(frame::count_note(self.bars.len(), "models")).collect();
-        frame::finish(canvas, &self.title, &notes, bottom + axis::HEIGHT)
+        let notes = whiskers.into_iter().chain(frame::count_note(self.bars.len(), "models"));
+        frame::finish(canvas, &self.title, notes, bottom + axis::HEIGHT)
     }
 }
 
@@ -74,24 +70,4 @@ fn whisker(bar: &Bar) -> Option<(f64, f64)> {
 fn description(bar: &Bar) -> String {
     let interval = whisker(bar).map(|(low, high)| format!(" [{}, {}]", text::value(low), text::value(high)));
     format!("{}: {}{}", text::brief(&bar.name), text::value(bar.value), interval.unwrap_or_default())
-}
-
-fn draw_bar(canvas: &mut Canvas, axis: &Axis, bar: &Bar, middle: f64) {
-    let mut end = axis.left;
-    if bar.value.is_finite() {
-        end = axis.x(bar.value);
-        let (y, width) = (middle - BAR_HEIGHT / 2.0, end - axis.left);
-        canvas.rectangle(Rectangle { x: axis.left, y, width, height: BAR_HEIGHT }, palette::BAR);
-    }
-    if let Some((low, high)) = whisker(bar) {
-        let (low, high) = (axis.x(low), axis.x(high));
-        canvas.line((low, middle), (high, middle), INK, 1.5);
-        for x in [low, high] {
-            canvas.line((x, middle - CAP), (x, middle + CAP), INK, 1.5);
-        }
-        end = end.max(high);
-    }
-    let (x, y) = (end + GAP, baseline(middle, TEXT));
-    let content = &text::value(bar.value);
-    canvas.text(Text { x, y, size: TEXT, anchor: Anchor::Start, colour: INK, content });
 }

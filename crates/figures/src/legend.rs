@@ -1,7 +1,7 @@
 //! Keys above the plot, in one row or in columns.
 
-use super::frame::{GAP, INK, MARGIN, TEXT, baseline};
-use super::svg::{Anchor, Canvas, Text, WIDTH};
+use super::frame::{GAP, MARGIN, TEXT, baseline};
+use super::svg::{Anchor, Canvas, WIDTH};
 use super::text;
 
 /// Width kept for a key's mark.
@@ -36,8 +36,8 @@ pub(super) fn draw(
             (x, y) = (MARGIN, y + ROW);
         }
         mark(canvas, index, (x, y + (ROW - 12.0) / 2.0));
-        let (text_x, text_y) = (x + MARK + 6.0, baseline(y + ROW / 2.0, TEXT));
-        canvas.text(Text { x: text_x, y: text_y, size: TEXT, anchor: Anchor::Start, colour: INK, content });
+        let place = (x + MARK + 6.0, baseline(y + ROW / 2.0, TEXT));
+        canvas.text(place, TEXT, Anchor::Start, content);
         x += key_width;
     }
     if names.is_empty() { y } else { y + ROW + GAP }

@@ -4,7 +4,7 @@ use super::axis::{self, Axis, Unit};
 use super::frame::{self, MARGIN, MAX_ROWS, Names, SMALL, baseline};
 use super::marks;
 use super::palette::{self, MAX_CATEGORIES};
-use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
+use super::svg::{Anchor, Canvas, Rectangle, WIDTH};
 use super::{legend, text};
 
 const ROW: f64 = 26.0;
@@ -43,8 +43,7 @@ impl Outcomes {
     pub fn to_svg(&self) -> String {
         let models = self.models.get(..MAX_ROWS).unwrap_or(&self.models);
         let categories = self.shown_categories();
-        let mut canvas = Canvas::default();
-        let top = frame::draw_title(&mut canvas, &self.title);
+        let (mut canvas, top) = frame::titled(&self.title);
         let top = legend::draw(&mut canvas, &categories, top, |canvas, index, (x, y)| {
             marks::swatch(canvas, index, x, y);
         });
@@ -61,8 +60,8 @@ impl Outcomes {
         for (index, model) in models.iter().enumerate() {
             draw_row(&mut canvas, &axis, &categories, model, row_top(index) + ROW / 2.0);
         }
-        let notes: Vec<String> = frame::count_note(self.models.len(), "models").into_iter().collect();
-        frame::finish(canvas, &self.title, &notes, bottom + axis::HEIGHT)
+        let note = frame::count_note(self.models.len(), "models");
+        frame::finish(canvas, &self.title, note, bottom + axis::HEIGHT)
     }
 
     fn shown_categories(&self) -> Vec<String> {
@@ -92,9 +91,7 @@ fn shares(amounts: &[f64], categories: usize) -> Option<Vec<f64>> {
 
 fn draw_row(canvas: &mut Canvas, axis: &Axis, categories: &[String], model: &ModelOutcomes, middle: f64) {
     let Some(shares) = shares(&model.amounts, categories.len()) else {
-        let (x, y) = (axis.left + PADDING, baseline(middle, SMALL));
-        let content = "no calls";
-        canvas.text(Text { x, y, size: SMALL, anchor: Anchor::Start, colour: frame::INK, content });
+        canvas.text((axis.left + PADDING, baseline(middle, SMALL)), SMALL, Anchor::Start, "no calls");
         return;
     };
     let mut start = 0.0;
@@ -126,7 +123,7 @@ fn draw_segment(canvas: &mut Canvas, area: Rectangle, index: usize, share: f64) 
         canvas.rectangle(plate, look.colour);
     }
     let y = baseline(area.y + area.height / 2.0, SMALL);
-    canvas.text(Text { x, y, size: SMALL, anchor: Anchor::Middle, colour: look.ink, content });
+    canvas.coloured_text((x, y), SMALL, Anchor::Middle, look.ink, content);
 }
 
 #[cfg(test)]

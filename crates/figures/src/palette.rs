@@ -15,6 +15,9 @@ pub(super) const BLUE: &str = "#0072b2";
 pub(super) const VERMILION: &str = "#d55e00";
 pub(super) const PURPLE: &str = "#cc79a7";
 
+/// The colour of text and lines: a soft black.
+pub(super) const INK: &str = "#222";
+
 /// The fill of bars that stand for one thing only; light enough for black whiskers.
 pub(super) const BAR: &str = SKY;
 

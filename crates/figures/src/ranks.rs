@@ -1,8 +1,8 @@
 //! The places of models by several metrics: lines that cross where metrics disagree.
 
-use super::frame::{self, GAP, INK, MARGIN, MAX_ROWS, SMALL, TEXT, baseline};
+use super::frame::{self, GAP, MARGIN, MAX_ROWS, SMALL, TEXT, baseline};
 use super::palette;
-use super::svg::{Anchor, Canvas, Text, WIDTH};
+use super::svg::{Anchor, Canvas, WIDTH};
 use super::text;
 
 /// The height of a row, which is a place.
@@ -40,8 +40,8 @@ impl RankLines {
     #[must_use]
     pub fn to_svg(&self) -> String {
         let lines = self.lines.get(..MAX_ROWS).unwrap_or(&self.lines);
-        let mut canvas = Canvas::default();
-        let top = frame::draw_title(&mut canvas, &self.title) + HEADING;
+        let (mut canvas, top) = frame::titled(&self.title);
+        let top = top + HEADING;
         let names = lines.iter().map(|line| text::width(&text::fitted(&line.name, TEXT, NAMES), TEXT));
         let side = MARGIN + names.fold(0.0, f64::max) + GAP;
         let gaps = self.columns.len().saturating_sub(1).max(1) as f64;
@@ -49,17 +49,14 @@ impl RankLines {
         let y = |rank: f64| top + ROW * (rank.clamp(1.0, lines.len().max(1) as f64) - 0.5);
         let last = self.columns.len().saturating_sub(1);
         for (column, name) in self.columns.iter().enumerate() {
-            let anchor = if column == 0 {
-                Anchor::Start
-            } else if column == last {
-                Anchor::End
-            } else {
-                Anchor::Middle
+            let anchor = match column {
+                0 => Anchor::Start,
+                column if column == last => Anchor::End,
+                _ => Anchor::Middle,
             };
             let content = &text::fitted(name, SMALL, (WIDTH - 2.0 * side) / gaps * 1.2);
             let y = top - GAP - if column % 2 == 1 { LINE } else { 0.0 };
-            let at = Text { x: x(column), y, size: SMALL, anchor, colour: INK, content };
-            canvas.text(at);
+            canvas.text((x(column), y), SMALL, anchor, content);
             canvas.line((x(column), top), (x(column), top + ROW * lines.len() as f64), "#ddd", 1.0);
         }
         for (index, line) in lines.iter().enumerate() {
@@ -74,8 +71,8 @@ impl RankLines {
             draw_line(&mut canvas, line, &points, palette::category(index).colour);
         }
         let bottom = top + ROW * lines.len().max(1) as f64;
-        let notes: Vec<String> = frame::count_note(self.lines.len(), "models").into_iter().collect();
-        frame::finish(canvas, &self.title, &notes, bottom + GAP)
+        let note = frame::count_note(self.lines.len(), "models");
+        frame::finish(canvas, &self.title, note, bottom + GAP)
     }
 }
 
@@ -92,13 +89,10 @@ fn draw_line(canvas: &mut Canvas, line: &RankedLine, points: &[(f64, f64)], colo
         }
     });
     let content = &text::fitted(&line.name, TEXT, NAMES);
-    let mut name = |(x, y): (f64, f64), anchor| {
-        canvas.text(Text { x, y: baseline(y, TEXT), size: TEXT, anchor, colour: INK, content });
-    };
     if let Some((x, y)) = points.first() {
-        name((x - GAP, *y), Anchor::End);
+        canvas.text((x - GAP, baseline(*y, TEXT)), TEXT, Anchor::End, content);
     }
     if let Some((x, y)) = points.last().filter(|_| points.len() > 1) {
-        name((x + GAP, *y), Anchor::Start);
+        canvas.text((x + GAP, baseline(*y, TEXT)), TEXT, Anchor::Start, content);
     }
 }

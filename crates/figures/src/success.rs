@@ -1,18 +1,14 @@
 //! The metrics that predict success: a bar for the area under the curve of each, and below the bars the reliability of
 //! a probability.
 
-use super::axis::{self, Axis, GRID, Unit};
-use super::frame::{self, GAP, INK, MARGIN, MAX_ROWS, Names, SMALL, TEXT, baseline};
+use super::axis::{self, Axis, Unit};
+use super::frame::{self, GAP, MARGIN, MAX_ROWS, Names, SMALL, TEXT, baseline};
 use super::marks;
 use super::palette;
-use super::svg::{Anchor, Canvas, Rectangle, Text, WIDTH};
+use super::svg::{Anchor, Canvas, Rectangle, WIDTH};
 use super::{legend, text};
 
 const ROW: f64 = 24.0;
-const BAR_HEIGHT: f64 = 14.0;
-
-/// Half of the height of the bars across a whisker's ends.
-const CAP: f64 = 4.0;
 
 /// Side of the curve's square.
 const SIDE: f64 = 300.0;
@@ -73,8 +69,7 @@ impl SuccessAreas {
     #[must_use]
     pub fn to_svg(&self) -> String {
         let bars = self.bars.get(..MAX_ROWS).unwrap_or(&self.bars);
-        let mut canvas = Canvas::default();
-        let top = frame::draw_title(&mut canvas, &self.title);
+        let (mut canvas, top) = frame::titled(&self.title);
         let keys = ["over all trials, with its interval", "within tasks"].map(str::to_owned);
         let top = legend::draw(&mut canvas, &keys, top, |canvas, index, (x, y)| match index {
             0 => canvas.rectangle(Rectangle { x, y, width: 16.0, height: 12.0 }, palette::BAR),
@@ -98,30 +93,19 @@ impl SuccessAreas {
         if let Some(curve) = &self.curve {
             bottom = curve.draw(&mut canvas, bottom + MARGIN);
         }
-        let notes: Vec<String> = frame::count_note(self.bars.len(), "metrics").into_iter().collect();
-        frame::finish(canvas, &self.title, &notes, bottom)
+        frame::finish(canvas, &self.title, frame::count_note(self.bars.len(), "metrics"), bottom)
     }
 }
 
 impl AreaBar {
     fn draw(&self, canvas: &mut Canvas, axis: &Axis, middle: f64) {
-        if self.area.is_finite() {
-            let (y, width) = (middle - BAR_HEIGHT / 2.0, axis.x(self.area) - axis.left);
-            canvas.rectangle(Rectangle { x: axis.left, y, width, height: BAR_HEIGHT }, palette::BAR);
-        }
         let is_drawn = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low <= high;
-        if let Some((low, high)) = self.interval.filter(is_drawn) {
-            let (low, high) = (axis.x(low), axis.x(high));
-            canvas.line((low, middle), (high, middle), INK, 1.5);
-            for x in [low, high] {
-                canvas.line((x, middle - CAP), (x, middle + CAP), INK, 1.5);
-            }
-        }
+        axis.draw_bar(canvas, self.area, self.interval.filter(is_drawn), middle);
         if self.within_tasks.is_finite() {
             marks::marker(canvas, WITHIN, (axis.x(self.within_tasks), middle));
         }
-        let (x, y, content) = (axis.right + GAP, baseline(middle, TEXT), &text::value(self.area));
-        canvas.text(Text { x, y, size: TEXT, anchor: Anchor::Start, colour: INK, content });
+        let place = (axis.right + GAP, baseline(middle, TEXT));
+        canvas.text(place, TEXT, Anchor::Start, &text::value(self.area));
     }
 }
 
@@ -130,11 +114,14 @@ impl ReliabilityCurve {
     fn draw(&self, canvas: &mut Canvas, top: f64) -> f64 {
         let title = text::fitted(&self.title, TEXT, WIDTH - 2.0 * MARGIN);
         let y = top + TEXT;
-        canvas.text(Text { x: MARGIN, y, size: TEXT, anchor: Anchor::Start, colour: INK, content: &title });
+        canvas.text((MARGIN, y), TEXT, Anchor::Start, &title);
         let (upper, left) = (y + GREATEST + GAP, (WIDTH - SIDE) / 2.0);
         let axis = Axis::whole(left, left + SIDE, Unit::Fraction);
         let height = |share: f64| upper + SIDE - (axis.x(share) - left);
-        draw_shares(canvas, &axis, height);
+        let shares = (0..=5_u8).map(|fifth| f64::from(fifth) / 5.0);
+        axis.draw_side(canvas, shares.map(|share| (height(share), format!("{share:.1}"))));
+        let place = (axis.left - 5.0 * GAP, baseline(height(0.5), SMALL));
+        canvas.text(place, SMALL, Anchor::End, "true share");
         axis.draw(canvas, upper, upper + SIDE, "the share to be expected");
         canvas.dashed((left, height(0.0)), (left + SIDE, height(1.0)));
         let is_drawn = |point: &&ReliabilityPoint| point.expected.is_finite() && point.succeeded.is_finite();
@@ -156,21 +143,7 @@ impl ReliabilityCurve {
         }
         let notes = upper + SIDE + axis::HEIGHT + SMALL;
         let content = "On the dashed line expected and true are the same; a larger point has more trials.";
-        let (x, anchor) = (WIDTH / 2.0, Anchor::Middle);
-        canvas.text(Text { x, y: notes, size: SMALL, anchor, colour: INK, content });
+        canvas.text((WIDTH / 2.0, notes), SMALL, Anchor::Middle, content);
         notes + GAP
     }
-}
-
-/// Draws the vertical axis with its name.
-fn draw_shares(canvas: &mut Canvas, axis: &Axis, height: impl Fn(f64) -> f64) {
-    for fifth in 0..=5_u8 {
-        let share = f64::from(fifth) / 5.0;
-        let y = height(share);
-        canvas.line((axis.left, y), (axis.right, y), if fifth == 0 { INK } else { GRID }, 1.0);
-        let (x, y, content) = (axis.left - GAP, baseline(y, SMALL), &format!("{share:.1}"));
-        canvas.text(Text { x, y, size: SMALL, anchor: Anchor::End, colour: INK, content });
-    }
-    let (x, y, content) = (axis.left - 5.0 * GAP, baseline(height(0.5), SMALL), "true share");
-    canvas.text(Text { x, y, size: SMALL, anchor: Anchor::End, colour: INK, content });
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Write};
 
-use super::palette::{category, pattern_definitions, pattern_id};
+use super::palette::{INK, category, pattern_definitions, pattern_id};
 use super::text::FAMILY;
 
 /// Width of every picture.
@@ -18,17 +18,6 @@ pub(super) enum Anchor {
     Middle,
     /// The text ends there.
     End,
-}
-
-/// A line of text: `y` is the baseline, `size` the font size, in units of the picture.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Text<'a> {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) size: f64,
-    pub(super) anchor: Anchor,
-    pub(super) colour: &'a str,
-    pub(super) content: &'a str,
 }
 
 /// A rectangle from its upper left corner.
@@ -101,15 +90,27 @@ impl Canvas {
         self.element(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"{fill}\" {EDGE}/>"));
     }
 
-    /// A line of text.
-    pub(super) fn text(&mut self, text: Text<'_>) {
-        let [x, y, size] = [text.x, text.y, text.size].map(Number);
-        let anchor = match text.anchor {
+    /// A line of dark text on the baseline y, of a font size in units of the picture.
+    pub(super) fn text(&mut self, place: (f64, f64), size: f64, anchor: Anchor, content: &str) {
+        self.coloured_text(place, size, anchor, INK, content);
+    }
+
+    /// A line of text in a colour, otherwise as by [`Self::text`].
+    pub(super) fn coloured_text(
+        &mut self,
+        (x, y): (f64, f64),
+        size: f64,
+        anchor: Anchor,
+        colour: &str,
+        content: &str,
+    ) {
+        let [x, y, size] = [x, y, size].map(Number);
+        let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
-        let (colour, content) = (text.colour, EscapedText(text.content));
+        let content = EscapedText(content);
         self.element(format_args!(
             "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor} fill=\"{colour}\">{content}</text>"
         ));

@@ -79,7 +79,7 @@ fn wrong_arguments(summary: &ScoreSummary) -> Findings {
             format!(
                 "{}: {}",
                 shortened(&found.id, ID_WIDTH),
-                said(found.values.reference.as_deref(), found.values.predicted.as_deref(), &found.reason)
+                in_short(found.values.reference.as_deref(), found.values.predicted.as_deref(), &found.reason)
             ),
         ]
     };
@@ -107,7 +107,7 @@ fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
             found.tool.clone(),
             format!(
                 "{argument}: {}",
-                said(found.values.reference.as_deref(), found.values.predicted.as_deref(), &found.reason)
+                in_short(found.values.reference.as_deref(), found.values.predicted.as_deref(), &found.reason)
             ),
         ]
     };
@@ -132,7 +132,7 @@ fn rejected_matches(summary: &ScoreSummary, argument_width: usize) -> Findings {
 }
 
 /// What is wrong with an argument: its values if both are short, as in the audit, else the reason.
-fn said(reference: Option<&str>, predicted: Option<&str>, reason: &str) -> String {
+fn in_short(reference: Option<&str>, predicted: Option<&str>, reason: &str) -> String {
     let is_short = |value: &str| value.chars().nth(VALUE_WIDTH).is_none();
     match (reference, predicted) {
         (Some(a), Some(b)) if is_short(a) && is_short(b) => format!("{a} -> {b}"),

@@ -29,14 +29,6 @@ pub struct Evaluations<W: Write> {
     time: String,
 }
 
-/// The evaluation of a trajectory by one metric or criterion.
-struct Evaluation<'a> {
-    name: &'a str,
-    value: Option<f64>,
-    label: Option<&'a str>,
-    explanation: Option<String>,
-}
-
 impl<W: Write> Evaluations<W> {
     /// Writes to `writer`; metrics with a floor are labelled `pass` or `fail` by it.
     pub fn new(writer: W, floors: Vec<Floor>) -> Self {
@@ -50,8 +42,14 @@ impl<W: Write> Evaluations<W> {
         Some(passed(value >= floor.least))
     }
 
-    fn record(&self, report: &TrajectoryReport, evaluation: Evaluation<'_>) -> Value {
-        let Evaluation { name, value, label, explanation } = evaluation;
+    /// The event for the evaluation of a trajectory by one metric or criterion.
+    fn record(
+        &self,
+        report: &TrajectoryReport,
+        name: &str,
+        (value, label): (Option<f64>, Option<&str>),
+        explanation: Option<String>,
+    ) -> Value {
         let texts = [
             ("gen_ai.evaluation.name", Some(name.to_owned())),
             ("gen_ai.evaluation.score.label", label.map(str::to_owned)),
@@ -109,30 +107,23 @@ impl<W: Write> ScoreRenderer for Evaluations<W> {
         for metric in Metric::of_scores() {
             let Some(value) = report.metrics.metrics.get(metric) else { continue };
             let name = metric.name();
-            let (label, explanation) = (self.label(name, value), explanation(metric, &faults));
-            records.push(self.record(report, Evaluation { name, value: Some(value), label, explanation }));
+            let scored = (Some(value), self.label(name, value));
+            records.push(self.record(report, name, scored, explanation(metric, &faults)));
         }
         if let Some(verdict) = &report.verdict {
-            let value = Some(f64::from(u8::from(verdict.passed)));
-            let (label, explanation) = (Some(passed(verdict.passed)), verdict.reason.clone());
-            records.push(self.record(report, Evaluation { name: "match", value, label, explanation }));
+            let scored = (Some(f64::from(u8::from(verdict.passed))), Some(passed(verdict.passed)));
+            records.push(self.record(report, "match", scored, verdict.reason.clone()));
         }
         for (suite, trial) in &report.suites.0 {
             for (metric, value) in &trial.0 {
                 let name = &format!("{suite}.{metric}");
-                let evaluation = match value {
-                    SuiteValue::Number(Some(value)) => Evaluation {
-                        name,
-                        value: Some(*value),
-                        label: self.label(name, *value),
-                        explanation: None,
-                    },
-                    SuiteValue::Text(text) => {
-                        Evaluation { name, value: None, label: None, explanation: Some(text.clone()) }
+                records.push(match value {
+                    SuiteValue::Number(Some(value)) => {
+                        self.record(report, name, (Some(*value), self.label(name, *value)), None)
                     }
+                    SuiteValue::Text(text) => self.record(report, name, (None, None), Some(text.clone())),
                     SuiteValue::Number(None) => continue,
-                };
-                records.push(self.record(report, evaluation));
+                });
             }
         }
         let scope = json!({"name": "m3", "version": env!("CARGO_PKG_VERSION")});

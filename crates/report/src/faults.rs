@@ -2,37 +2,19 @@
 
 use m3_score::{CallPlace, Metric};
 use m3_support::text::{counted, shortened};
+use m3_trajectory::Severity;
 
 use super::audit::structure::structure;
 use super::audit::words;
 use super::{ArgumentReport, MatchReport, TrajectoryReport};
-
-/// How bad a fault is. One error makes a trajectory fail where no other criterion applies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
-    Note,
-    Warning,
-    Error,
-}
-
-impl Level {
-    /// The name of the level, which is also SARIF's.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
 
 /// A kind of fault.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     /// The rule's name for programs.
     pub(crate) id: &'static str,
-    /// How bad such a fault usually is.
-    pub(crate) level: Level,
+    /// How bad such a fault usually is; SARIF has the same three levels.
+    pub(crate) level: Severity,
     /// What is wrong, in a few words.
     pub(crate) title: &'static str,
     /// What the fault means, in a sentence or two.
@@ -43,21 +25,21 @@ pub(crate) struct Rule {
 
 const MISSING_CALL: Rule = Rule {
     id: "missing-call",
-    level: Level::Error,
+    level: Severity::Error,
     title: "A needed call was not made",
     help: "A call of the reference has no partner in the prediction. It lowers recall.",
     lowers: Some(Metric::Recall),
 };
 const EXTRA_CALL: Rule = Rule {
     id: "extra-call",
-    level: Level::Warning,
+    level: Severity::Warning,
     title: "A call is not needed",
     help: "A call of the prediction has no partner in the reference. It lowers precision.",
     lowers: Some(Metric::Precision),
 };
 const WRONG_ARGUMENT: Rule = Rule {
     id: "wrong-argument",
-    level: Level::Error,
+    level: Severity::Error,
     title: "Arguments are wrong",
     help: "A matched call has wrong arguments. It is an error if the call then asks for something else (its fidelity is below \
         0.5), else a warning.",
@@ -65,35 +47,35 @@ const WRONG_ARGUMENT: Rule = Rule {
 };
 const WRONG_ORDER: Rule = Rule {
     id: "wrong-order",
-    level: Level::Warning,
+    level: Severity::Warning,
     title: "Calls are in the wrong order",
     help: "Two calls were made in the opposite order of the reference's steps. It lowers order consistency.",
     lowers: Some(Metric::OrderConsistency),
 };
 const SPLIT_STEP: Rule = Rule {
     id: "split-step",
-    level: Level::Note,
+    level: Severity::Note,
     title: "A step was split",
     help: "Calls that the reference makes at once were made one after the other. It lowers step coherence.",
     lowers: Some(Metric::StepCoherence),
 };
 const MERGED_STEP: Rule = Rule {
     id: "merged-step",
-    level: Level::Note,
+    level: Severity::Note,
     title: "Steps were merged",
     help: "Calls that the reference makes one after the other were made at once. It lowers merge purity.",
     lowers: Some(Metric::MergePurity),
 };
 const FAILED_RUN: Rule = Rule {
     id: "failed-run",
-    level: Level::Error,
+    level: Severity::Error,
     title: "The task came to nothing",
     help: "There is no prediction, the run failed, or the trajectory is too large to be aligned.",
     lowers: None,
 };
 const NO_MATCH: Rule = Rule {
     id: "no-match",
-    level: Level::Error,
+    level: Severity::Error,
     title: "The trajectory does not pass",
     help: "`--match` was asked for, and the trajectory does not pass beside its reference.",
     lowers: None,
@@ -101,7 +83,7 @@ const NO_MATCH: Rule = Rule {
 /// A metric of the whole set is lower than was asked for.
 pub(crate) const BELOW_FLOOR: Rule = Rule {
     id: "below-floor",
-    level: Level::Error,
+    level: Severity::Error,
     title: "A metric is too low",
     help: "`--fail-under` was given, and the metric of the whole set is lower.",
     lowers: None,
@@ -120,36 +102,21 @@ pub(crate) const OF_SCORES: &[Rule] = &[
     BELOW_FLOOR,
 ];
 
-/// The side at which a fault is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Reference,
-    Prediction,
-}
-
-impl Side {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Reference => "reference",
-            Self::Prediction => "prediction",
-        }
-    }
-}
+/// The sides at which faults are shown.
+const REFERENCE: &str = "reference";
+const PREDICTION: &str = "prediction";
 
 /// A step or a call of one side, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FaultPlace {
-    pub(crate) side: Side,
+    /// `reference` or `prediction`.
+    pub(crate) side: &'static str,
     pub(crate) step: usize,
     pub(crate) call: Option<usize>,
 }
 
 impl FaultPlace {
-    fn step(side: Side, step: usize) -> Self {
-        Self { side, step, call: None }
-    }
-
-    fn call(side: Side, place: CallPlace) -> Self {
+    fn call(side: &'static str, place: CallPlace) -> Self {
         Self { side, step: place.step, call: Some(place.call) }
     }
 }
@@ -158,7 +125,8 @@ impl FaultPlace {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) rule: &'static Rule,
-    pub(crate) level: Level,
+    /// One error makes a trajectory fail where no other criterion applies.
+    pub(crate) level: Severity,
     /// What is wrong, in a sentence on one line. It may quote what a model wrote.
     pub(crate) message: String,
     pub(crate) place: Option<FaultPlace>,
@@ -210,7 +178,7 @@ fn missing(report: &TrajectoryReport) -> impl Iterator<Item = Fault> {
             words::reason(&call.reason),
             best.unwrap_or_default()
         );
-        Fault::new(&MISSING_CALL, message, Some(FaultPlace::call(Side::Reference, call.place)))
+        Fault::new(&MISSING_CALL, message, Some(FaultPlace::call(REFERENCE, call.place)))
     })
 }
 
@@ -223,7 +191,7 @@ fn extra(report: &TrajectoryReport) -> impl Iterator<Item = Fault> {
             shortened(&call.tool, TOOL),
             words::reason(&call.reason)
         );
-        Fault::new(&EXTRA_CALL, message, Some(FaultPlace::call(Side::Prediction, call.place)))
+        Fault::new(&EXTRA_CALL, message, Some(FaultPlace::call(PREDICTION, call.place)))
     })
 }
 
@@ -233,7 +201,7 @@ fn wrong_arguments(pair: &MatchReport) -> Option<Fault> {
     if !is_rejected && pair.wrong_arguments.is_empty() {
         return None;
     }
-    let level = if is_rejected { Level::Error } else { Level::Warning };
+    let level = if is_rejected { Severity::Error } else { Severity::Warning };
     let what = if is_rejected { "asks for something else than" } else { "has wrong arguments beside" };
     let (tool, fidelity) = (shortened(&pair.tool, TOOL), pair.argument_fidelity);
     let head = format!(
@@ -245,7 +213,7 @@ fn wrong_arguments(pair: &MatchReport) -> Option<Fault> {
     let more = (more > 0).then(|| counted(more, "more argument"));
     let list = named.chain(more).collect::<Vec<_>>().join("; ");
     let message = if list.is_empty() { head } else { format!("{head}: {list}") };
-    let place = Some(FaultPlace::call(Side::Prediction, pair.predicted));
+    let place = Some(FaultPlace::call(PREDICTION, pair.predicted));
     Some(Fault { level, ..Fault::new(&WRONG_ARGUMENT, message, place) })
 }
 
@@ -269,13 +237,15 @@ fn misplaced(report: &TrajectoryReport) -> Vec<Fault> {
             first.reference,
             second.reference
         );
-        Some(Fault::new(&WRONG_ORDER, message, Some(FaultPlace::call(Side::Prediction, first.predicted))))
+        Some(Fault::new(&WRONG_ORDER, message, Some(FaultPlace::call(PREDICTION, first.predicted))))
     });
-    let split = structure.split.iter().zip(words::splits(&structure.split)).map(|(found, message)| {
-        Fault::new(&SPLIT_STEP, message, Some(FaultPlace::step(Side::Reference, found.reference)))
+    let split = structure.split.iter().map(|step| {
+        let place = FaultPlace { side: REFERENCE, step: step.reference, call: None };
+        Fault::new(&SPLIT_STEP, step.sentence(), Some(place))
     });
-    let merged = structure.merged.iter().zip(words::merges(&structure.merged)).map(|(found, message)| {
-        Fault::new(&MERGED_STEP, message, Some(FaultPlace::step(Side::Prediction, found.predicted)))
+    let merged = structure.merged.iter().map(|step| {
+        let place = FaultPlace { side: PREDICTION, step: step.predicted, call: None };
+        Fault::new(&MERGED_STEP, step.sentence(), Some(place))
     });
     inverted.chain(split).chain(merged).collect()
 }

@@ -29,9 +29,17 @@ impl Floor {
             Some((suite, name)) => summary.suites.get(suite)?.aggregate.get(name).copied().flatten(),
         }
     }
-}
 
-/// A message about a value that is below its floor; `None` if it is not below.
-pub(crate) fn below_message(floor: &Floor, value: f64) -> Option<String> {
-    (value < floor.least).then(|| format!("{} is {value:.4}, below {}", floor.name, floor.least))
+    /// A message about a value that is below the floor; `None` if it is not below.
+    pub(crate) fn below_message(&self, value: f64) -> Option<String> {
+        (value < self.least).then(|| format!("{} is {value:.4}, below {}", self.name, self.least))
+    }
+
+    /// Why the whole set does not reach the floor; `None` if it does.
+    pub(crate) fn failure_of_set(&self, summary: &ScoreSummary) -> Option<String> {
+        match self.of_set(summary) {
+            Some(value) => self.below_message(value),
+            None => Some(format!("{} is not defined", self.name)),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Reports as a single JSON document; `m3.score/1` also as JSON Lines.
 
-use std::io::{self, Read as _, Seek as _, Write};
+use std::io::{self, Seek as _, Write};
 
 use m3_support::text::json_without_hidden;
 use serde::Serialize;
@@ -24,9 +24,7 @@ impl<W: Write> Json<W> {
     pub fn new(writer: W) -> Self {
         Self { writer, trajectories: SpooledTempFile::new(MEMORY), is_first: true }
     }
-}
 
-impl<W: Write> Json<W> {
     /// Takes the next trajectory.
     ///
     /// # Errors
@@ -46,14 +44,7 @@ impl<W: Write> Json<W> {
         let open = summary.strip_suffix("\n}").unwrap_or(&summary);
         write!(self.writer, "{open},\n  \"trajectories\": [")?;
         self.trajectories.rewind()?;
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            let length = self.trajectories.read(&mut buffer)?;
-            if length == 0 {
-                break;
-            }
-            self.writer.write_all(&buffer[..length])?;
-        }
+        io::copy(&mut self.trajectories, &mut self.writer)?;
         self.writer.write_all(b"\n  ]\n}\n")?;
         self.writer.flush()
     }

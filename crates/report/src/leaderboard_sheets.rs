@@ -12,7 +12,6 @@ use super::repeats::criterion;
 use super::sheet::{Cell, Column, Sheet};
 use super::shortened;
 use super::tables::capitalized;
-use crate::SuiteMetricReport;
 use crate::TaskOutcomes;
 use crate::leaderboard::{
     FailuresReport, Leaderboard, ModelReport, PUBLISHED_MARK, SuiteBoardReport, TestMethod, TestsReport,
@@ -189,11 +188,8 @@ fn places(board: &Leaderboard) -> Sheet {
             "Tested: the best of each group against the models below it, {tested} of {pairs} pairs, corrected for all"
         ));
     }
-    if board
-        .models
-        .iter()
-        .any(|model| model.metric(ranking.name()).is_some_and(|estimate| estimate.has_no_spread))
-    {
+    let mut estimates = board.models.iter().filter_map(|model| model.metric(ranking.name()));
+    if estimates.any(|estimate| estimate.has_no_spread) {
         notes.push(format!("{NO_SPREAD}: no resample differed, which is no certainty"));
     }
     let rows = board.models.iter().filter(|model| model.group.is_some()).map(|model| {
@@ -331,14 +327,8 @@ const SUITE_COLUMNS: usize = 4;
 
 /// The table of a suite's shares for the models.
 fn suite(suite: &SuiteBoardReport) -> Sheet {
-    let is_share = |metric: &&SuiteMetricReport| matches!(metric.unit.as_str(), "share" | "percent");
-    let names: Vec<&str> = suite
-        .metrics
-        .iter()
-        .filter(is_share)
-        .map(|metric| metric.name.as_str())
-        .take(SUITE_COLUMNS)
-        .collect();
+    let shares = suite.metrics.iter().filter(|metric| metric.is_share()).take(SUITE_COLUMNS);
+    let names: Vec<&str> = shares.map(|metric| metric.name.as_str()).collect();
     let rows = suite.models.iter().map(|row| {
         let value =
             |name: &&str| Cell::new(shown(&suite.metrics, name, row.values.get(name).copied().flatten()));

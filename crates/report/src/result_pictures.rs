@@ -20,7 +20,7 @@ const KEPT: usize = 48 << 20;
 /// The most pixels that are decoded for one page of a task, because other requests wait for it.
 const OF_PAGE: u64 = 128 << 20;
 
-/// Opens pictures in the folders of the scored files, and nowhere else: predictions are hostile.
+/// Opens pictures in the folders of the scored files, and nowhere else: paths in predictions cannot be trusted.
 #[derive(Debug, Default)]
 pub struct ResultPictures {
     references: Vec<Workspace>,
@@ -43,7 +43,7 @@ struct DecodedPictures {
     pixels: u64,
 }
 
-/// Pictures that cannot be compared for one reason: in words, each with its key in [`DecodedPictures::pictures`].
+/// Pictures that cannot be compared for one reason: each described, with its key in [`DecodedPictures::pictures`].
 type Problematic = BTreeSet<(String, [u8; 32])>;
 
 impl ResultPictures {

@@ -24,9 +24,6 @@ const TYPE_LEAST: [usize; 2] = [16, 9];
 /// More metrics do not fit beside a type.
 const MOST_NUMBERS: usize = 9;
 
-/// From this number of metrics on, the column with the types' names has the smaller of both widths.
-const NUMBERS: usize = 9;
-
 /// A metric, its value in [0, 1] and what it is computed from.
 pub(super) struct MetricRow {
     pub(super) metric: Metric,
@@ -75,7 +72,7 @@ pub(super) fn weakest_types(summary: &ScoreSummary) -> Findings {
     let shown = fitting(&known, MOST_NUMBERS, Metric::Average);
     let shown = || shown.iter().copied();
     let numbers = [tasks].into_iter().chain(shown().map(Metric::heading)).map(Column::number);
-    let least = TYPE_LEAST[usize::from(shown().count() >= NUMBERS)];
+    let least = TYPE_LEAST[usize::from(shown().count() >= MOST_NUMBERS)];
     let mut types: Vec<(&String, &AggregateReport)> = summary.by_type.iter().collect();
     // The sort is stable: types of equal average stay in the order of their names.
     types.sort_by(|(_, a), (_, b)| a.metrics[Metric::Average].total_cmp(&b.metrics[Metric::Average]));

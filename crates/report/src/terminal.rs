@@ -81,17 +81,13 @@ impl<W: Write> ScoreRenderer for Terminal<W> {
         for line in tables::results(summary).iter().flat_map(|results| wrapped(results, columns)) {
             writeln!(out, "{line}")?;
         }
+        let form = SheetForm::Terminal { columns, is_styled: *is_styled };
         if let Some(repeats) = &summary.repeats {
             writeln!(out)?;
-            write_sheets(
-                SheetForm::Terminal { columns, is_styled: *is_styled },
-                &repeats::repeats_sheets(repeats),
-                out,
-            )?;
+            write_sheets(form, &repeats::repeats_sheets(repeats), out)?;
         }
         if !summary.suites.is_empty() {
             writeln!(out)?;
-            let form = SheetForm::Terminal { columns, is_styled: *is_styled };
             write_sheets(form, &suites::suite_sheets(summary), out)?;
         }
         if let Some(costs) = by_tool::costs_most(summary) {

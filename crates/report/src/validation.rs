@@ -18,7 +18,7 @@ pub struct ValidationReport {
 }
 
 /// One file and what is wrong with it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct FileReport {
     /// The file as it was named.
     pub file: String,
@@ -46,7 +46,7 @@ pub struct FileReport {
 }
 
 /// One problem.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct ProblemReport {
     /// `error`, `warning` or `note`.
     pub severity: String,
@@ -68,17 +68,10 @@ pub struct ProblemReport {
     pub text: String,
 }
 
-impl ValidationReport {
-    /// A report without files.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { schema: "m3.validate/1".to_owned(), files: Vec::new() }
-    }
-}
-
+/// A report without files.
 impl Default for ValidationReport {
     fn default() -> Self {
-        Self::new()
+        Self { schema: "m3.validate/1".to_owned(), files: Vec::new() }
     }
 }
 
@@ -88,35 +81,30 @@ impl FileReport {
     pub fn new(file: &str, problems: &Problems) -> Self {
         Self {
             file: file.to_owned(),
-            is_tasks: false,
-            entries: 0,
-            steps: 0,
-            calls: 0,
-            tools: 0,
             errors: problems.count(Severity::Error),
             warnings: problems.count(Severity::Warning),
             notes: problems.count(Severity::Note),
             problems: problems.iter().map(ProblemReport::from).collect(),
-            path: None,
+            ..Self::default()
         }
     }
 
     /// A file that could not be read at all.
     #[must_use]
     pub fn unreadable(file: &Path, message: &str) -> Self {
-        let mut report = Self::new(&file.display().to_string(), &Problems::default());
-        report.errors = 1;
-        report.path = Some(file.to_owned());
-        report.problems.push(ProblemReport {
+        let problem = ProblemReport {
             severity: Severity::Error.to_string(),
-            pointer: String::new(),
-            line: None,
-            column: None,
-            id: None,
             message: message.to_owned(),
             text: message.to_owned(),
-        });
-        report
+            ..ProblemReport::default()
+        };
+        Self {
+            file: file.display().to_string(),
+            errors: 1,
+            problems: vec![problem],
+            path: Some(file.to_owned()),
+            ..Self::default()
+        }
     }
 
     /// How many problems of this severity were found.

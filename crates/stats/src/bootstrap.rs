@@ -40,7 +40,7 @@ pub fn bootstrap<S: Additive, const M: usize>(
     let mut jackknife = vec![[0.0; M]; trajectories * models.len()];
     for (index, model) in models.iter().enumerate() {
         let values = jackknife.iter_mut().skip(index).step_by(models.len());
-        leave_one_out(model, &statistic, values);
+        values.zip(leave_one_out(model)).for_each(|(value, others)| *value = statistic(&others));
     }
     let rows = if trajectories < 2 { 0 } else { draws.count };
     let mut resampled = vec![[0.0; M]; rows * models.len()];
@@ -134,15 +134,11 @@ fn weighted_sum<S: Additive>(model: &[S], weights: &[f64]) -> S {
     sum
 }
 
-/// Computes the values without each trajectory in turn.
+/// The sums without each trajectory in turn.
 ///
-/// Adds the trajectories before to those after instead of subtracting one from the whole: a sum of nothing must be
-/// exactly 0.
-fn leave_one_out<'values, S: Additive, const M: usize>(
-    model: &[S],
-    statistic: impl Fn(&S) -> [f64; M],
-    values: impl Iterator<Item = &'values mut [f64; M]>,
-) {
+/// Adds the trajectories before to those after instead of subtracting one from the whole: this loses no digits, and a
+/// sum of nothing is exactly 0.
+pub fn leave_one_out<S: Additive>(model: &[S]) -> impl Iterator<Item = S> {
     let mut after = vec![S::default(); model.len() + 1];
     for (index, &trajectory) in model.iter().enumerate().rev() {
         after[index] = trajectory;
@@ -150,12 +146,12 @@ fn leave_one_out<'values, S: Additive, const M: usize>(
         after[index] += rest;
     }
     let mut before = S::default();
-    for ((value, &trajectory), &after) in values.zip(model).zip(&after[1..]) {
+    model.iter().zip(after.into_iter().skip(1)).map(move |(&trajectory, after)| {
         let mut others = before;
         others += after;
-        *value = statistic(&others);
         before += trajectory;
-    }
+        others
+    })
 }
 
 impl<const M: usize> Resamples<M> {

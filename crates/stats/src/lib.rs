@@ -21,7 +21,7 @@
 //! | `pass` | pass@k and pass^k of repeated tasks, the spread over repetitions |
 //! | `resample` | resamples of other statistics, such as the place of a maximum |
 //! | `rank` | ranks with intervals, groups of models that do not differ significantly |
-//! | [`agreement`] | agreement of raters, scores of a panel, rates behind a judge that errs |
+//! | [`agreement`] | agreement of raters, scores of a panel, true rates corrected for the errors of a judge |
 //!
 //! Everything is the same on every run and on any number of threads: each draw has its own random numbers, made from
 //! the seed and the number of the draw.
@@ -54,7 +54,7 @@ mod simulation;
 
 use std::ops::{AddAssign, Mul};
 
-pub use bootstrap::{Resamples, bootstrap, estimates};
+pub use bootstrap::{Resamples, bootstrap, estimates, leave_one_out};
 pub use bound::{FlipBounds, least_bound, tail_constant};
 pub use draws::Draws;
 pub use interval::{Estimate, Interval, Method};

@@ -50,20 +50,14 @@ fn share_of_choices(some: u32, all: u32, k: u32) -> Option<f64> {
     Some((0..k).map(|taken| f64::from(some - taken) / f64::from(all - taken)).product())
 }
 
-/// Means over tasks of values that each task has.
-#[derive(Debug, Clone, Copy)]
-struct Means<const M: usize> {
-    sums: [f64; M],
+/// Sums over tasks of their rates, in the order of [`PassRate::ALL`], and the number of tasks.
+#[derive(Debug, Clone, Copy, Default)]
+struct RateSums {
+    sums: [f64; 3],
     tasks: f64,
 }
 
-impl<const M: usize> Default for Means<M> {
-    fn default() -> Self {
-        Self { sums: [0.0; M], tasks: 0.0 }
-    }
-}
-
-impl<const M: usize> AddAssign for Means<M> {
+impl AddAssign for RateSums {
     fn add_assign(&mut self, other: Self) {
         self.tasks += other.tasks;
         for (sum, other) in self.sums.iter_mut().zip(other.sums) {
@@ -72,7 +66,7 @@ impl<const M: usize> AddAssign for Means<M> {
     }
 }
 
-impl<const M: usize> Mul<f64> for Means<M> {
+impl Mul<f64> for RateSums {
     type Output = Self;
 
     fn mul(self, weight: f64) -> Self {
@@ -111,7 +105,7 @@ impl PassRate {
 #[derive(Debug, Clone)]
 pub struct PassRates {
     /// `[models][tasks]`.
-    units: Vec<Vec<Means<3>>>,
+    units: Vec<Vec<RateSums>>,
 }
 
 impl PassRates {
@@ -124,7 +118,7 @@ impl PassRates {
         let tasks = super::common_length(models)?;
         let of = |trials: Trials| {
             let rates = [pass_at(trials, 1)?, pass_at(trials, k)?, pass_all(trials, k)?];
-            Some(Means { sums: rates, tasks: 1.0 })
+            Some(RateSums { sums: rates, tasks: 1.0 })
         };
         let has_all = |task: &usize| models.iter().all(|model| of(model[*task]).is_some());
         let kept: Vec<usize> = (0..tasks).filter(has_all).collect();
@@ -155,8 +149,8 @@ impl PassRates {
     }
 }
 
-fn means<const M: usize>(means: &Means<M>) -> [f64; M] {
-    means.sums.map(|sum| sum / means.tasks)
+fn means(rates: &RateSums) -> [f64; 3] {
+    rates.sums.map(|sum| sum / rates.tasks)
 }
 
 /// How much a value varies over repetitions.

@@ -1,9 +1,9 @@
 //! Computes how far views agree.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use m3_stats::agreement::{Weights, cohen_kappa, cohen_kappa_of_counts, kendall_tau, percent_agreement};
-use m3_stats::{Draws, percentiles, resampled};
+use m3_stats::{Draws, LEVEL, pairs, percentiles, resampled};
 
 use super::report::{
     AGREE_SCHEMA, AgreeReport, CorrelationReport, RankedModel, TaskVerdicts, VerdictsReport, ViewReport,
@@ -14,9 +14,6 @@ use super::table::{Table, Trial};
 use super::view::View;
 use super::{AgreeError, ScoredModel, views};
 use crate::{EstimateReport, Named, OWN_SUITE};
-
-/// The share of resamples within an interval.
-const LEVEL: f64 = 0.95;
 
 /// The verdict of graders or labels on a trial, if there is one.
 type SecondOpinion = fn(&Trial) -> Option<bool>;
@@ -37,7 +34,7 @@ impl AgreeReport {
         check_conditions(models)?;
         let table = Table::new(models, &views)?;
         let names: Vec<String> = views.iter().map(View::name).collect();
-        let pairs = || (0..views.len()).flat_map(|a| (a + 1..views.len()).map(move |b| (a, b)));
+        let pairs = pairs(views.len());
         let named_pair = |(a, b): (usize, usize)| (names[a].clone(), names[b].clone());
         let trials = table.trials.iter().flatten().map(Vec::len).sum();
         let correlation = |pair| {
@@ -54,9 +51,9 @@ impl AgreeReport {
             resamples: draws.count,
             level: LEVEL,
             models: table.ranked(models, &names),
-            correlations: pairs().map(correlation).collect(),
+            correlations: pairs.iter().copied().map(correlation).collect(),
             success: SuccessReport::new(models, labels, draws)?,
-            verdicts: pairs().map(|pair| table.verdicts(pair, named_pair(pair))).collect(),
+            verdicts: pairs.iter().map(|pair| table.verdicts(*pair, named_pair(*pair))).collect(),
             yardsticks: table.yardsticks(&names, draws),
             by_task: table.by_task(&names),
         })
@@ -84,25 +81,18 @@ impl Table<'_> {
         let of = |values: &[Vec<Option<f64>>], model: usize| {
             Named(names.iter().cloned().zip(values.iter().map(|values| values[model])).collect())
         };
-        let mut ranked: Vec<(Option<f64>, f64, RankedModel)> = models
-            .iter()
-            .enumerate()
-            .map(|(at, model)| {
-                let (scores_of, ranks_of) = (of(&scores, at), of(&ranks, at));
-                let success = self.success(at).map(|(did, of)| did as f64 / of as f64);
-                let row = RankedModel {
-                    model: model.name.clone(),
-                    file: model.file.clone(),
-                    success,
-                    scores: scores_of,
-                    ranks: ranks_of,
-                };
-                (success, ranks[0][at].unwrap_or(f64::INFINITY), row)
-            })
-            .collect();
-        let share = |success: Option<f64>| success.unwrap_or(-1.0);
-        ranked.sort_by(|(a, c, _), (b, d, _)| share(*b).total_cmp(&share(*a)).then(c.total_cmp(d)));
-        ranked.into_iter().map(|(.., row)| row).collect()
+        let row = |(at, model): (usize, &ScoredModel)| RankedModel {
+            model: model.name.clone(),
+            file: model.file.clone(),
+            success: self.success(at).map(|(did, of)| did as f64 / of as f64),
+            scores: of(&scores, at),
+            ranks: of(&ranks, at),
+        };
+        let mut ranked: Vec<RankedModel> = models.iter().enumerate().map(row).collect();
+        let share = |row: &RankedModel| row.success.unwrap_or(-1.0);
+        let place = |row: &RankedModel| row.ranks.0[0].1.unwrap_or(f64::INFINITY);
+        ranked.sort_by(|a, b| share(b).total_cmp(&share(a)).then(place(a).total_cmp(&place(b))));
+        ranked
     }
 
     /// Kendall's tau-b of two views over the models, with its interval.
@@ -118,21 +108,17 @@ impl Table<'_> {
     }
 
     fn verdicts(&self, (a, b): (usize, usize), (first, second): (String, String)) -> VerdictsReport {
-        let mut counts: HashMap<(bool, bool), u64> = HashMap::new();
-        let mut pairs = Vec::new();
-        for trial in self.all() {
-            let (Some(one), Some(other)) = (trial.seen[a], trial.seen[b]) else { continue };
-            *counts.entry((one.is_right, other.is_right)).or_default() += 1;
-            pairs.push((usize::from(one.is_right), usize::from(other.is_right)));
-        }
-        let count = |key| counts.get(&key).copied().unwrap_or_default();
+        let right = |trial: &Trial, view: usize| Some(usize::from(trial.seen[view]?.is_right));
+        let pairs: Vec<(usize, usize)> =
+            self.all().filter_map(|trial| Some((right(trial, a)?, right(trial, b)?))).collect();
+        let count = |cell| pairs.iter().filter(|pair| **pair == cell).count() as u64;
         VerdictsReport {
             first,
             second,
-            both: count((true, true)),
-            only_first: count((true, false)),
-            only_second: count((false, true)),
-            neither: count((false, false)),
+            both: count((1, 1)),
+            only_first: count((1, 0)),
+            only_second: count((0, 1)),
+            neither: count((0, 0)),
             agreement: percent_agreement(&pairs),
             kappa: cohen_kappa(&pairs, Weights::None),
         }
@@ -142,10 +128,10 @@ impl Table<'_> {
     fn yardsticks(&self, names: &[String], draws: &Draws) -> Vec<YardstickReport> {
         let of: [(Yardstick, SecondOpinion); 2] =
             [(Yardstick::Graders, |trial| trial.graded), (Yardstick::People, |trial| trial.labelled)];
-        let there = of.into_iter().filter(|(_, said)| self.all().any(|trial| said(trial).is_some()));
-        let rows = |(yardstick, said): (Yardstick, SecondOpinion)| {
+        let there = of.into_iter().filter(|(_, opinion)| self.all().any(|trial| opinion(trial).is_some()));
+        let rows = |(yardstick, opinion): (Yardstick, SecondOpinion)| {
             let row = move |(view, name): (usize, &String)| {
-                let pairs = self.pairs(view, said);
+                let pairs = self.pairs(view, opinion);
                 let all: Vec<(usize, usize)> = pairs.iter().flatten().copied().collect();
                 let count = |cell| all.iter().filter(|pair| **pair == cell).count() as u64;
                 YardstickReport {
@@ -166,8 +152,9 @@ impl Table<'_> {
     }
 
     /// For each task, the verdicts of a view and of graders or labels on the trials that both judge; 1 is right.
-    fn pairs(&self, view: usize, said: SecondOpinion) -> Vec<Vec<(usize, usize)>> {
-        let pair = |trial: &Trial| Some((usize::from(trial.seen[view]?.is_right), usize::from(said(trial)?)));
+    fn pairs(&self, view: usize, opinion: SecondOpinion) -> Vec<Vec<(usize, usize)>> {
+        let pair =
+            |trial: &Trial| Some((usize::from(trial.seen[view]?.is_right), usize::from(opinion(trial)?)));
         let of_task =
             |task: usize| self.trials.iter().flat_map(move |model| &model[task]).filter_map(pair).collect();
         (0..self.ids.len()).map(of_task).collect()

@@ -47,19 +47,18 @@ impl<'m> Table<'m> {
         if ids.is_empty() {
             return Err(AgreeError::Empty);
         }
+        let graded = |found: &TrajectoryReport| {
+            Some(*found.grades.as_ref()?.0.get(&Metric::TaskCompletion)? >= PASS_MARK)
+        };
+        let label = |model: &ScoredModel, found: &TrajectoryReport| {
+            let repetition = found.repeat.unwrap_or(1).saturating_sub(1);
+            model.people.get(repetition)?.get(&found.id).copied()
+        };
         let trial = |model: &ScoredModel, found: &TrajectoryReport| Trial {
             seen: views.iter().map(|view| view.of(found)).collect(),
-            graded: found
-                .grades
-                .as_ref()
-                .and_then(|grades| grades.0.get(&Metric::TaskCompletion))
-                .map(|it| *it >= PASS_MARK),
+            graded: graded(found),
             has_calls: has_calls(found),
-            labelled: model
-                .people
-                .get(found.repeat.unwrap_or(1).saturating_sub(1))
-                .and_then(|people| people.get(&found.id).copied())
-                .filter(|_| has_calls(found)),
+            labelled: label(model, found).filter(|_| has_calls(found)),
         };
         let of_model = |(model, tasks): (&ScoredModel, &ByTask<'_>)| {
             let trials = |id| tasks.get(id).into_iter().flatten().map(|found| trial(model, found)).collect();

@@ -77,7 +77,7 @@ pub fn views(models: &[ScoredModel], named: &[String]) -> Result<Vec<View>, Stri
             continue;
         }
         let view = |metric: &SuiteMetricReport| View { suite: suite.clone(), metric: metric.name.clone() };
-        let known = report.metrics.iter().filter(|metric| is_share(metric)).map(view);
+        let known = report.metrics.iter().filter(|metric| metric.is_share()).map(view);
         views.extend(known.into_iter().find(|view| models.iter().all(|model| view.is_known(model))));
     }
     if views.len() < 2 && !has_labels {
@@ -98,7 +98,7 @@ pub(super) fn all_views(models: &[ScoredModel]) -> Vec<View> {
     let mut views: Vec<View> = own.map(View::own).collect();
     let suites = models.first().map(|model| model.head.suites.0.as_slice()).unwrap_or_default();
     for (suite, report) in suites.iter().filter(|(suite, _)| suite != OWN_SUITE) {
-        let shares = report.metrics.iter().filter(|metric| is_share(metric));
+        let shares = report.metrics.iter().filter(|metric| metric.is_share());
         let of_suite = shares.map(|metric| View { suite: suite.clone(), metric: metric.name.clone() });
         views.extend(of_suite.filter(|view| models.iter().all(|model| view.is_known(model))));
     }
@@ -127,7 +127,7 @@ impl View {
         let SuiteReport { metrics, .. } =
             model.head.suites.get(&self.suite).filter(|_| self.suite != OWN_SUITE)?;
         let own = metrics.iter().find(|metric| metric.name == self.metric);
-        own.filter(|metric| !is_share(metric)).map(|metric| metric.unit.clone())
+        own.filter(|metric| !metric.is_share()).map(|metric| metric.unit.clone())
     }
 
     /// Whether a result has this metric for its trajectories.
@@ -156,11 +156,6 @@ impl View {
         // A task without weight, such as one without calls for MCPAgentBench, is neither right nor wrong.
         (weight > 0.0).then_some(ViewOfTrial { value, weight, is_right: value >= weight / 2.0 })
     }
-}
-
-/// Whether a metric says how much of what can be reached was reached.
-fn is_share(metric: &SuiteMetricReport) -> bool {
-    matches!(metric.unit.as_str(), "share" | "percent")
 }
 
 /// Whether a trajectory passes by the criterion that `m3 score` has without `--pass`.

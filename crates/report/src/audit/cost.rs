@@ -1,6 +1,7 @@
 //! How much each trajectory lowers the average of its set.
 
 use m3_score::{Metric, Profile, WeightedSums};
+use m3_stats::leave_one_out;
 
 /// Costs are rounded to one part of this, so that equal trajectories have equal costs.
 const PARTS: f64 = 1e12;
@@ -8,34 +9,17 @@ const PARTS: f64 = 1e12;
 /// The cost of each trajectory: the average of the others minus the average of all; 0 for a single one.
 #[must_use]
 pub fn costs(sums: &[WeightedSums], profile: Profile) -> Vec<f64> {
-    let after = sums_after(sums);
-    let all = after.first().copied().unwrap_or_default();
     if sums.len() < 2 {
         return vec![0.0; sums.len()];
     }
-    let average = all.metrics(profile)[Metric::Average];
-    let mut before = WeightedSums::default();
-    let cost = |(own, rest): (&WeightedSums, &WeightedSums)| {
-        // Adds the sums before and after the trajectory. Subtracting its own sums from the total would lose digits.
-        let mut others = before;
-        others += *rest;
-        before += *own;
-        let cost = others.metrics(profile)[Metric::Average] - average;
-        // Adding zero turns a negative zero into zero.
-        (cost * PARTS).round() / PARTS + 0.0
-    };
-    sums.iter().zip(&after[1..]).map(cost).collect()
-}
-
-/// The sums of each trajectory and all after it, and an empty sum at the end.
-fn sums_after(sums: &[WeightedSums]) -> Vec<WeightedSums> {
-    let mut after = vec![WeightedSums::default(); sums.len() + 1];
-    for index in (0..sums.len()).rev() {
-        after[index] = sums[index];
-        let rest = after[index + 1];
-        after[index] += rest;
-    }
-    after
+    let average = |sums: WeightedSums| sums.metrics(profile)[Metric::Average];
+    let mut all = WeightedSums::default();
+    // From the last to the first, as sums without one trajectory are added: the order decides the last digits.
+    sums.iter().rev().for_each(|own| all += *own);
+    let all = average(all);
+    // Adding zero turns a negative zero into zero.
+    let cost = |others| ((average(others) - all) * PARTS).round() / PARTS + 0.0;
+    leave_one_out(sums).map(cost).collect()
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ pub struct MatrixDocument {
     pub rows: Vec<(String, Vec<CellDocument>)>,
 }
 
-/// A number of a matrix: its text, its shade in [0, 1], and whether its calls are a match.
+/// A number of a matrix: its text, its shade in [0, 1], and whether its two calls are a match (never for steps).
 pub type CellDocument = (String, f64, bool);
 
 impl AuditDocument {
@@ -98,6 +98,7 @@ impl AuditDocument {
     #[must_use]
     pub fn new(audit: &TrajectoryAudit) -> Self {
         let buckets = buckets(audit);
+        let matches = audit.score.matches.iter().zip(&audit.arguments);
         let hidden = [
             more(audit.arguments.len().saturating_sub(PAGE_MATCHES), "matches"),
             more(audit.buckets.len() - buckets.len(), "tools"),
@@ -106,14 +107,7 @@ impl AuditDocument {
             cost: words::cost(audit.cost),
             verdict: audit.score.verdict.as_ref().map(words::verdict),
             structure: words::structure(audit, PAGE_SENTENCES, name),
-            arguments: audit
-                .score
-                .matches
-                .iter()
-                .zip(&audit.arguments)
-                .take(PAGE_MATCHES)
-                .map(arguments)
-                .collect(),
+            arguments: matches.take(PAGE_MATCHES).map(arguments).collect(),
             steps: weights(&audit.structure),
             buckets,
             more: hidden.into_iter().flatten().collect(),
@@ -224,7 +218,7 @@ fn weights(structure: &Structure) -> Option<MatrixDocument> {
     Some(MatrixDocument { columns: (0..=columns).map(step).collect(), rows: (0..=rows).map(row).collect() })
 }
 
-/// How dark a cell is, in tenths.
+/// The shade of a cell, in [0, 1], rounded to tenths.
 fn shade(value: f64) -> f64 {
     (value.clamp(0.0, 1.0) * 10.0).round() / 10.0
 }

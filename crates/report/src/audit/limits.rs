@@ -1,23 +1,25 @@
 //! Limits on how much is shown of a trajectory, which may have a hundred thousand calls.
 
-/// The most that a terminal shows of each kind.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    /// Calls of each side.
-    pub(super) calls: usize,
-    /// Steps of each side, with or without calls.
-    pub(super) steps: usize,
-    /// Matches whose arguments are shown.
-    pub(super) matches: usize,
-    /// Unequal arguments of a match, and the same number of names of equal ones.
-    pub(super) arguments: usize,
-    /// Unmatched calls.
-    pub(super) unmatched: usize,
-    /// Split steps, and the same number of merged steps.
-    pub(super) sentences: usize,
-    /// Reads of a call, and the same number of files that it makes.
-    pub(super) flow: usize,
-}
+/// Calls of each side at a terminal.
+pub(super) const TERMINAL_CALLS: usize = 200;
+
+/// Steps of each side at a terminal, with or without calls.
+pub(super) const TERMINAL_STEPS: usize = 200;
+
+/// Matches at a terminal whose arguments are shown.
+pub(super) const TERMINAL_MATCHES: usize = 200;
+
+/// Unequal arguments of a match at a terminal.
+pub(super) const TERMINAL_ARGUMENTS: usize = 20;
+
+/// Unmatched calls at a terminal.
+pub(super) const TERMINAL_UNMATCHED: usize = 200;
+
+/// Split steps at a terminal, and the same number of merged steps.
+pub(super) const TERMINAL_SENTENCES: usize = 200;
+
+/// Reads of a call at a terminal, and the same number of files that it makes.
+pub(super) const TERMINAL_FLOW: usize = 3;
 
 /// Matches of a page whose arguments are shown.
 pub(super) const PAGE_MATCHES: usize = 400;
@@ -27,10 +29,6 @@ pub(super) const PAGE_ARGUMENTS: usize = 40;
 
 /// Split steps on a page, and the same number of merged steps.
 pub(super) const PAGE_SENTENCES: usize = 400;
-
-/// The limits of a terminal.
-pub(super) const TERMINAL: Limits =
-    Limits { calls: 200, steps: 200, matches: 200, arguments: 20, unmatched: 200, sentences: 200, flow: 3 };
 
 /// Numbers in all similarity matrices of a trajectory on a page.
 pub(super) const MATRIX_CELLS: usize = 20_000;

@@ -54,12 +54,8 @@ pub struct Pictures {
     known: HashMap<PathBuf, Picture>,
 }
 
-/// An image that was scaled down.
-struct Small {
-    /// Its media type.
-    kind: &'static str,
-    bytes: Vec<u8>,
-}
+/// The media type and the content of an image that was scaled down, or the reason why the image is not shown.
+type Small = Result<(&'static str, Vec<u8>), &'static str>;
 
 impl Pictures {
     /// Finds the images of `count` trajectories, in `folders`, searched in this order. Folders that do not exist are
@@ -83,31 +79,28 @@ impl Pictures {
     ///
     /// # Errors
     /// The reason why the image is not shown.
-    pub fn of_pixels(&self, image: &RgbaImage) -> Result<(&'static str, Vec<u8>), &'static str> {
+    pub fn of_pixels(&self, image: &RgbaImage) -> Small {
         if image.width() == 0 || image.height() == 0 {
             return Err("it has no pixels");
         }
-        let small = self.small(&DynamicImage::from(image.clone()))?;
-        Ok((small.kind, small.bytes))
+        self.small(&DynamicImage::from(image.clone()))
     }
 
     /// Scales down the image at a path, for a separate file. Returns its media type and content.
     ///
     /// # Errors
     /// The reason why the image is not shown.
-    pub fn file(&self, path: &str) -> Result<(&'static str, Vec<u8>), &'static str> {
-        let small = load(&self.locate(path)?).and_then(|image| self.small(&image))?;
-        Ok((small.kind, small.bytes))
+    pub fn file(&self, path: &str) -> Small {
+        self.load(&self.locate(path)?)
     }
 
     /// Scales down an image that somebody sent, for a separate file. Returns its media type and content.
     ///
     /// # Errors
     /// The reason why the image is not shown.
-    pub fn sent(&self, bytes: &[u8]) -> Result<(&'static str, Vec<u8>), &'static str> {
+    pub fn sent(&self, bytes: &[u8]) -> Small {
         let image = m3_images::OpenedImage::new(bytes).and_then(|image| image.decode(u64::MAX));
-        let small = self.small(&image.map_err(note)?)?;
-        Ok((small.kind, small.bytes))
+        self.small(&image.map_err(note)?)
     }
 
     /// The image of a trajectory. Each file is decoded once.
@@ -119,8 +112,13 @@ impl Pictures {
         if let Some(known) = self.known.get(&path) {
             return known.clone();
         }
-        let embedded = load(&path).and_then(|image| self.embed(&image));
-        let picture = embedded.unwrap_or_else(Picture::Note);
+        let picture = match self.load(&path) {
+            Ok((kind, bytes)) => {
+                let address = format!("data:{kind};base64,{}", STANDARD.encode(bytes)).into();
+                Picture::Embedded { address }
+            }
+            Err(note) => Picture::Note(note),
+        };
         self.known.insert(path, picture.clone());
         picture
     }
@@ -134,14 +132,12 @@ impl Pictures {
         })
     }
 
-    fn embed(&self, image: &DynamicImage) -> Result<Picture, &'static str> {
-        let Small { kind, bytes } = self.small(image)?;
-        let address = format!("data:{kind};base64,{}", STANDARD.encode(bytes)).into();
-        Ok(Picture::Embedded { address })
+    fn load(&self, path: &Path) -> Small {
+        self.small(&m3_images::read(path, u64::MAX).map_err(note)?)
     }
 
     /// Scales an image down: as JPEG, or as PNG if parts are transparent.
-    fn small(&self, image: &DynamicImage) -> Result<Small, &'static str> {
+    fn small(&self, image: &DynamicImage) -> Small {
         const FAILED: &str = "the image cannot be made smaller";
         let is_large = image.width().max(image.height()) > self.longest_side;
         let small =
@@ -156,12 +152,8 @@ impl Pictures {
             rgba.write_to(&mut bytes, ImageFormat::Png).map_err(|_| FAILED)?;
             "image/png"
         };
-        Ok(Small { kind, bytes: bytes.into_inner() })
+        Ok((kind, bytes.into_inner()))
     }
-}
-
-fn load(path: &Path) -> Result<DynamicImage, &'static str> {
-    m3_images::read(path, u64::MAX).map_err(note)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it maps errors")]

@@ -33,25 +33,16 @@ pub(crate) fn structure(matches: &[MatchReport]) -> Structure {
         .iter()
         .map(|pair| Pair::new(pair.reference.step, pair.predicted.step, pair.similarity))
         .collect();
+    let weight = |((reference, predicted), weight): ((usize, usize), ExactSum)| {
+        let weight = weight.value();
+        StepWeight { reference, predicted, weight }
+    };
+    let split = to.into_iter().filter_map(several);
+    let merged = from.into_iter().filter_map(several);
     Structure {
-        weights: weights
-            .into_iter()
-            .map(|((reference, predicted), weight)| StepWeight {
-                reference,
-                predicted,
-                weight: weight.value(),
-            })
-            .collect(),
-        split: to
-            .into_iter()
-            .filter_map(several)
-            .map(|(reference, predicted)| SplitStep { reference, predicted })
-            .collect(),
-        merged: from
-            .into_iter()
-            .filter_map(several)
-            .map(|(predicted, reference)| MergedStep { predicted, reference })
-            .collect(),
+        weights: weights.into_iter().map(weight).collect(),
+        split: split.map(|(reference, predicted)| SplitStep { reference, predicted }).collect(),
+        merged: merged.map(|(predicted, reference)| MergedStep { predicted, reference }).collect(),
         inverted: inverted(matches),
         inversions: inversions(&pairs),
     }

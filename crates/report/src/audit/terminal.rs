@@ -8,7 +8,9 @@ use m3_support::text::counted;
 use m3_score::{Metric, PartOfAverages};
 
 use super::flow_words::{compared_nevertheless, compared_with};
-use super::limits::{TERMINAL, more};
+use super::limits::{
+    TERMINAL_ARGUMENTS, TERMINAL_FLOW, TERMINAL_MATCHES, TERMINAL_SENTENCES, TERMINAL_UNMATCHED, more,
+};
 use super::text::{around_difference, cut_middle, headline, line, padded, width, wrapped};
 use super::words::{self, CallView};
 use super::{ArgumentAudit, CallFlow, FlowLine, MatchArguments, ResultPair, TrajectoryAudit};
@@ -54,11 +56,11 @@ impl<W: Write> AuditTerminal<W> {
     /// The writer's reason.
     pub fn begin(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         let passed = tables::matched(summary).map(|(label, count)| format!("{label} {count}"));
-        let said: Vec<String> = tables::asked(summary).into_iter().chain(passed).collect();
-        for text in said.iter().flat_map(|said| wrapped(said, self.columns)) {
+        let notes: Vec<String> = tables::asked(summary).into_iter().chain(passed).collect();
+        for text in notes.iter().flat_map(|note| wrapped(note, self.columns)) {
             writeln!(self.writer, "{text}")?;
         }
-        if said.is_empty() { Ok(()) } else { writeln!(self.writer) }
+        if notes.is_empty() { Ok(()) } else { writeln!(self.writer) }
     }
 
     /// The writer, after everything has been written.
@@ -125,32 +127,25 @@ impl<W: Write> AuditTerminal<W> {
 
     /// Writes both sides, each step beside the step with the same number.
     fn sides(&mut self, audit: &TrajectoryAudit) -> io::Result<()> {
-        let [reference, prediction] = words::sides(audit).map(|side| words::shown(side, &TERMINAL));
-        let ((reference, reference_notes), (prediction, prediction_notes)) = (reference, prediction);
+        let [(reference, reference_notes), (prediction, prediction_notes)] =
+            words::sides(audit).map(words::shown);
         let side = side(self.columns);
         let Self { writer: out, bold, .. } = self;
         writeln!(out, "\n{bold}{}{bold:#}    {bold}prediction{bold:#}", padded("reference", side))?;
+        let mut beside = |left: &[String], right: &[String]| {
+            (0..left.len().max(right.len())).try_for_each(|row| {
+                let cell = |lines: &[String]| lines.get(row).cloned().unwrap_or_default();
+                writeln!(out, "{}", format!("{} │  {}", padded(&cell(left), side), cell(right)).trim_end())
+            })
+        };
         let flow = &audit.flow;
         for step in 0..reference.len().max(prediction.len()) {
             let left = step_lines(step, &reference, &flow.reference, side);
-            let right = step_lines(step, &prediction, &flow.prediction, side);
-            for row in 0..left.len().max(right.len()) {
-                let cell = |lines: &[String]| lines.get(row).cloned().unwrap_or_default();
-                let text = format!("{} │  {}", padded(&cell(&left), side), cell(&right));
-                writeln!(out, "{}", text.trim_end())?;
-            }
+            beside(&left, &step_lines(step, &prediction, &flow.prediction, side))?;
         }
-        let absent = |side: &[_]| if side.is_empty() { "no steps" } else { "" };
-        let (left, right) = (absent(&reference), absent(&prediction));
-        if !(left.is_empty() && right.is_empty()) {
-            writeln!(out, "{}", format!("{} │  {right}", padded(left, side)).trim_end())?;
-        }
-        for row in 0..reference_notes.len().max(prediction_notes.len()) {
-            let cell = |notes: &[String]| notes.get(row).cloned().unwrap_or_default();
-            let text = format!("{} │  {}", padded(&cell(&reference_notes), side), cell(&prediction_notes));
-            writeln!(out, "{}", text.trim_end())?;
-        }
-        Ok(())
+        let absent = |side: &[_]| Vec::from_iter(side.is_empty().then(|| "no steps".to_owned()));
+        beside(&absent(&reference), &absent(&prediction))?;
+        beside(&reference_notes, &prediction_notes)
     }
 
     /// Writes the matches whose arguments are not all equal, or whose results differ.
@@ -168,11 +163,11 @@ impl<W: Write> AuditTerminal<W> {
                     || results.is_some_and(ResultPair::differs)
             };
         let unequal: Vec<_> = pairs.filter(is_unequal).collect();
-        let shown = unequal.iter().take(TERMINAL.matches);
+        let shown = unequal.iter().take(TERMINAL_MATCHES);
         let mut lines: Vec<String> = shown
             .flat_map(|(pair, arguments, results)| match_lines(pair, arguments, *results, self.columns))
             .collect();
-        lines.extend(more(unequal.len().saturating_sub(TERMINAL.matches), "matches"));
+        lines.extend(more(unequal.len().saturating_sub(TERMINAL_MATCHES), "matches"));
         let is_listed = |found: &&ResultPair| {
             unequal.iter().any(|(pair, ..)| pair.reference.index == found.reference.index)
         };
@@ -214,7 +209,7 @@ fn step_lines(step: usize, steps: &[Vec<CallView<'_>>], flow: &[CallFlow], side:
 fn flow_lines(call: usize, flow: &[CallFlow], side: usize) -> Vec<String> {
     // `flow` is in the order of the calls.
     let found = flow.binary_search_by_key(&call, |of| of.call.index).ok().and_then(|at| flow.get(at));
-    let lines = found.map(|of| of.lines(TERMINAL.flow)).unwrap_or_default();
+    let lines = found.map(|of| of.lines(TERMINAL_FLOW)).unwrap_or_default();
     let wrapped = |line: &FlowLine| {
         let lines = wrapped(&line.words(), side - FLOW_INDENT - 2).into_iter().enumerate();
         let indent = |(at, text)| format!("{}{text}", " ".repeat(FLOW_INDENT + if at > 0 { 2 } else { 0 }));
@@ -262,10 +257,10 @@ fn match_lines(
         words if words.starts_with("results") => words,
         words => format!("results: {words}"),
     });
-    let notes = [compared_with(pair), words::regions(pair, TERMINAL.arguments), results];
+    let notes = [compared_with(pair), words::regions(pair, TERMINAL_ARGUMENTS), results];
     let notes = notes.iter().flatten().flat_map(|note| wrapped(note, columns - 6));
     lines.extend(notes.map(|text| format!("    {text}")));
-    let shown: Vec<_> = arguments.unequal().take(TERMINAL.arguments).collect();
+    let shown: Vec<_> = arguments.unequal().take(TERMINAL_ARGUMENTS).collect();
     let hidden = arguments.unequal_count() - shown.len() as u64;
     lines.extend(shown.into_iter().flat_map(|argument| argument_lines(argument, columns)));
     if hidden > 0 {
@@ -312,8 +307,8 @@ fn argument_lines(argument: &ArgumentAudit, columns: usize) -> Vec<String> {
 fn unmatched(audit: &TrajectoryAudit, columns: usize) -> Vec<String> {
     let side = side(columns);
     let all = words::alone(audit);
-    let hidden = more(all.len().saturating_sub(TERMINAL.unmatched), "unmatched calls");
-    let lines = all.into_iter().take(TERMINAL.unmatched).flat_map(|alone| {
+    let hidden = more(all.len().saturating_sub(TERMINAL_UNMATCHED), "unmatched calls");
+    let lines = all.into_iter().take(TERMINAL_UNMATCHED).flat_map(|alone| {
         let tool = cut_middle(&line(alone.tool, side), side);
         let text = format!("{} {} {tool}: {}", alone.side, alone.place, alone.reason);
         let candidate = alone.candidate().map(|candidate| format!("    {candidate}"));
@@ -326,7 +321,7 @@ fn unmatched(audit: &TrajectoryAudit, columns: usize) -> Vec<String> {
 }
 
 fn structure(audit: &TrajectoryAudit, columns: usize) -> Vec<String> {
-    let sentences = words::structure(audit, TERMINAL.sentences, |tool| line(tool, side(columns)));
+    let sentences = words::structure(audit, TERMINAL_SENTENCES, |tool| line(tool, side(columns)));
     sentences.iter().flat_map(|sentence| indented(sentence, columns)).collect()
 }
 

@@ -5,7 +5,7 @@ use m3_score::fidelity::constants::{CLOSE, EQUIVALENT, THRESHOLD};
 use m3_score::{CallPlace, Metric};
 use m3_support::text::counted;
 
-use super::limits::{Limits, NAMED_STEPS, more};
+use super::limits::{NAMED_STEPS, TERMINAL_CALLS, TERMINAL_STEPS, more};
 use super::{
     ArgumentAudit, CallAudit, InvertedPair, MatchArguments, MergedStep, SideAudit, SplitStep, Structure,
     TrajectoryAudit,
@@ -95,20 +95,16 @@ pub(super) fn regions(pair: &MatchReport, most: usize) -> Option<String> {
     if *mean >= 1.0 {
         return Some(format!("{} equal", counted(u64::from(*count), "region")));
     }
+    let name = |name: &String| shortened(name, REGION);
+    // 1.00 is for the same region only.
+    let overlap = |overlap: f64| if overlap < 1.0 { overlap.min(0.99) } else { overlap };
     let word = |region: &RegionReport| match (&region.reference, &region.predicted) {
-        (Some(a), Some(b)) if a == b => {
-            format!("{} overlap {:.2}", shortened(a, REGION), overlap(region.overlap))
-        }
         (Some(a), Some(b)) => {
-            format!(
-                "{} -> {} overlap {:.2}",
-                shortened(a, REGION),
-                shortened(b, REGION),
-                overlap(region.overlap)
-            )
+            let other = if a == b { String::new() } else { format!(" -> {}", name(b)) };
+            format!("{}{other} overlap {:.2}", name(a), overlap(region.overlap))
         }
-        (Some(a), None) => format!("{} missing", shortened(a, REGION)),
-        (None, Some(b)) => format!("{} extra", shortened(b, REGION)),
+        (Some(a), None) => format!("{} missing", name(a)),
+        (None, Some(b)) => format!("{} extra", name(b)),
         (None, None) => String::new(),
     };
     let shown: Vec<String> = each.iter().take(most).map(word).collect();
@@ -118,11 +114,6 @@ pub(super) fn regions(pair: &MatchReport, most: usize) -> Option<String> {
 
 /// The longest name of a region, in columns.
 const REGION: usize = 28;
-
-/// An overlap for two digits: 1.00 is for the same region only.
-fn overlap(overlap: f64) -> f64 {
-    if overlap < 1.0 { overlap.min(0.99) } else { overlap }
-}
 
 impl MatchArguments {
     /// The arguments that are not equal, of those that were kept.
@@ -144,7 +135,14 @@ impl ArgumentAudit {
 
     /// A sign for the verdict that can be recognized without colour.
     pub(super) fn mark(&self) -> char {
-        mark(&self.verdict)
+        let marks = [
+            (Verdict::Equal, '='),
+            (Verdict::Equivalent, '≈'),
+            (Verdict::Close, '~'),
+            (Verdict::Missing, '-'),
+            (Verdict::Extra, '+'),
+        ];
+        marks.iter().find(|(known, _)| known.name() == self.verdict).map_or('≠', |&(_, mark)| mark)
     }
 
     /// How bad the verdict is: `fine`, `near` or `wrong`. A missing argument may be `fine`.
@@ -157,18 +155,6 @@ impl ArgumentAudit {
             "wrong"
         }
     }
-}
-
-/// The sign for a verdict.
-fn mark(verdict: &str) -> char {
-    let marks = [
-        (Verdict::Equal, '='),
-        (Verdict::Equivalent, '≈'),
-        (Verdict::Close, '~'),
-        (Verdict::Missing, '-'),
-        (Verdict::Extra, '+'),
-    ];
-    marks.iter().find(|(known, _)| known.name() == verdict).map_or('≠', |&(_, mark)| mark)
 }
 
 /// Why a call is unmatched.
@@ -247,15 +233,12 @@ impl Alone<'_> {
     }
 }
 
-/// The steps of a side that are shown, and a note on the others.
-pub(super) fn shown<'a>(
-    mut steps: Vec<Vec<CallView<'a>>>,
-    limits: &Limits,
-) -> (Vec<Vec<CallView<'a>>>, Vec<String>) {
-    let calls = |steps: &[Vec<CallView<'a>>]| steps.iter().map(Vec::len).sum::<usize>();
+/// The steps of a side that a terminal shows, and a note on the others.
+pub(super) fn shown(mut steps: Vec<Vec<CallView<'_>>>) -> (Vec<Vec<CallView<'_>>>, Vec<String>) {
+    let calls = |steps: &[Vec<CallView<'_>>]| steps.iter().map(Vec::len).sum::<usize>();
     let (all_steps, all_calls) = (steps.len(), calls(&steps));
-    steps.truncate(limits.steps);
-    let mut room = limits.calls;
+    steps.truncate(TERMINAL_STEPS);
+    let mut room = TERMINAL_CALLS;
     let mut kept = 0;
     for step in &mut steps {
         if room == 0 {
@@ -273,34 +256,28 @@ pub(super) fn shown<'a>(
 /// How the steps compare, in sentences; `most` of each kind; `tool` shortens names of tools.
 pub(super) fn structure(audit: &TrajectoryAudit, most: usize, tool: impl Fn(&str) -> String) -> Vec<String> {
     let Structure { split, merged, .. } = &audit.structure;
-    let mut sentences = splits(&split[..split.len().min(most)]);
+    let mut sentences: Vec<String> = split.iter().take(most).map(SplitStep::sentence).collect();
     sentences.extend(more(split.len().saturating_sub(most), "split steps"));
-    sentences.extend(merges(&merged[..merged.len().min(most)]));
+    sentences.extend(merged.iter().take(most).map(MergedStep::sentence));
     sentences.extend(more(merged.len().saturating_sub(most), "merged steps"));
     sentences.extend(inversions(audit, tool));
     sentences
 }
 
-/// A sentence for each step of the reference that was split.
-pub(crate) fn splits(split: &[SplitStep]) -> Vec<String> {
-    split
-        .iter()
-        .map(|split| {
-            let (step, steps) = (split.reference + 1, numbers(&split.predicted));
-            format!("reference step {step} was split: its calls are in predicted steps {steps}")
-        })
-        .collect()
+impl SplitStep {
+    /// How the step of the reference was split, in a sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let (step, steps) = (self.reference + 1, numbers(&self.predicted));
+        format!("reference step {step} was split: its calls are in predicted steps {steps}")
+    }
 }
 
-/// A sentence for each step of the prediction that merges steps of the reference.
-pub(crate) fn merges(merged: &[MergedStep]) -> Vec<String> {
-    merged
-        .iter()
-        .map(|merged| {
-            let (step, steps) = (merged.predicted + 1, numbers(&merged.reference));
-            format!("predicted step {step} merges calls of reference steps {steps}")
-        })
-        .collect()
+impl MergedStep {
+    /// Which steps of the reference are merged in the step of the prediction, in a sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let (step, steps) = (self.predicted + 1, numbers(&self.reference));
+        format!("predicted step {step} merges calls of reference steps {steps}")
+    }
 }
 
 /// A sentence for each pair of calls in the wrong order; `tool` shortens names of tools.

@@ -26,10 +26,7 @@ fn decision(comparison: &Comparison) -> Case {
     let outcome = match comparison.decision {
         Decision::Pass => Outcome::Passed,
         Decision::Inconclusive => Outcome::Skipped(message.clone()),
-        Decision::Regress => {
-            let kind = "regression".to_owned();
-            Outcome::Failed(Reason { kind, message: message.clone(), text: message.clone() })
-        }
+        Decision::Regress => Outcome::Failed(Reason::new("regression", message.clone())),
     };
     Case {
         class: "m3".to_owned(),
@@ -41,13 +38,11 @@ fn decision(comparison: &Comparison) -> Case {
 
 fn case(task: &ChangedTrajectory, metric: &str) -> Case {
     let message = task.words(metric);
-    let outcome = if task.is_lower() {
-        let kind = "lower-task".to_owned();
-        Outcome::Failed(Reason { kind, message: message.clone(), text: message.clone() })
-    } else {
-        Outcome::Passed
-    };
     let class = task.task_type.as_deref().unwrap_or("m3").to_owned();
-    let output = if outcome == Outcome::Passed { message } else { String::new() };
+    let (outcome, output) = if task.is_lower() {
+        (Outcome::Failed(Reason::new("lower-task", message)), String::new())
+    } else {
+        (Outcome::Passed, message)
+    };
     Case { class, name: task.id.clone(), outcome, output }
 }

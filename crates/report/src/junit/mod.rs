@@ -7,7 +7,7 @@ mod comparison;
 mod score;
 mod validation;
 
-use std::io::{self, Read as _, Seek as _, Write};
+use std::io::{self, Seek as _, Write};
 
 pub use comparison::write_comparison_as_junit;
 use m3_support::text::visible;
@@ -44,6 +44,13 @@ struct Reason {
     message: String,
     /// The whole text, line by line.
     text: String,
+}
+
+impl Reason {
+    /// A reason whose text is only its message.
+    fn new(kind: &str, message: String) -> Self {
+        Self { kind: kind.to_owned(), text: message.clone(), message }
+    }
 }
 
 /// A test case: a trajectory, a task or a file.
@@ -98,14 +105,7 @@ impl<W: Write> Document<W> {
         self.writer.write_event(Event::Start(element("testsuite", &attributes)))?;
         let mut cases = cases.into_inner();
         cases.rewind()?;
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            let length = cases.read(&mut buffer)?;
-            if length == 0 {
-                break;
-            }
-            self.writer.get_mut().write_all(buffer.get(..length).unwrap_or_default())?;
-        }
+        io::copy(&mut cases, self.writer.get_mut())?;
         self.writer.get_mut().write_all(b"\n  ")?;
         self.writer.write_event(Event::End(BytesEnd::new("testsuite")))
     }

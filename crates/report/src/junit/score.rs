@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use m3_score::{JobVerdict, Metric};
 use m3_support::text::visible;
+use m3_trajectory::Severity;
 
 use super::{Case, Document, Outcome, Reason, Suite};
-use crate::faults::{Fault, Level, faults};
-use crate::floors::{Floor, below_message};
-use crate::{AggregateReport, ScoreRenderer, ScoreSummary, TrajectoryReport};
+use crate::faults::{Fault, faults};
+use crate::{AggregateReport, Floor, ScoreRenderer, ScoreSummary, TrajectoryReport};
 
 /// Writes a case for each trajectory. It fails if the trajectory does not pass beside its reference (with `--match`) or
 /// if a metric is below a floor (with `--fail-under`). Where neither is asked for, it fails if the trajectory did not
@@ -43,7 +43,7 @@ impl<W: Write> Junit<W> {
         if let Some(fault) = no_match {
             return Outcome::Failed(reason(fault.rule.id, fault.message.clone()));
         }
-        let below = self.floors.iter().filter_map(|floor| below_message(floor, floor.of_trajectory(report)?));
+        let below = self.floors.iter().filter_map(|floor| floor.below_message(floor.of_trajectory(report)?));
         let below: Vec<String> = below.collect();
         if !below.is_empty() {
             return Outcome::Failed(reason("below-floor", below.join("; ")));
@@ -57,7 +57,7 @@ impl<W: Write> Junit<W> {
                 Outcome::Failed(reason("did-not-do-the-job", job.sentence()))
             }
             Some(job) => Outcome::Skipped(job.sentence()),
-            None => match faults.iter().find(|fault| fault.level == Level::Error) {
+            None => match faults.iter().find(|fault| fault.level == Severity::Error) {
                 Some(fault) => Outcome::Failed(reason(fault.rule.id, fault.message.clone())),
                 None => Outcome::Passed,
             },
@@ -88,16 +88,10 @@ impl<W: Write> ScoreRenderer for Junit<W> {
 
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         for floor in &self.floors {
-            let value = floor.of_set(summary);
-            let message = match value {
-                Some(value) => below_message(floor, value),
-                None => Some(format!("{} is not defined", floor.name)),
-            };
-            let outcome = message.map_or(Outcome::Passed, |message| {
-                let text = message.clone();
-                Outcome::Failed(Reason { kind: "below-floor".to_owned(), message, text })
-            });
-            let output = value.map(|value| format!("{} {value:.4}", floor.name)).unwrap_or_default();
+            let failed = |message| Outcome::Failed(Reason::new("below-floor", message));
+            let outcome = floor.failure_of_set(summary).map_or(Outcome::Passed, failed);
+            let output =
+                floor.of_set(summary).map(|value| format!("{} {value:.4}", floor.name)).unwrap_or_default();
             let name = format!("{} of the whole set, at least {}", floor.name, floor.least);
             self.suite.add(&Case { class: FLOORS.to_owned(), name, outcome, output })?;
         }
@@ -109,9 +103,8 @@ impl<W: Write> ScoreRenderer for Junit<W> {
 
 /// The faults, one on each line.
 fn lines(faults: &[Fault], more: usize) -> String {
-    let line = |fault: &Fault| {
-        format!("{} {}: {}", fault.level.name(), fault.rule.id, visible(&fault.message, false))
-    };
+    let line =
+        |fault: &Fault| format!("{} {}: {}", fault.level, fault.rule.id, visible(&fault.message, false));
     let rest = (more > 0).then(|| format!("{more} more are not named"));
     faults.iter().map(line).chain(rest).collect::<Vec<_>>().join("\n")
 }

@@ -43,21 +43,14 @@ fn cases(file: &FileReport) -> Vec<Case> {
     }
     let of_file: Vec<&ProblemReport> =
         file.problems.iter().filter(is_error).filter(|problem| trajectory(problem).is_none()).collect();
-    let beside: Vec<&str> = file
-        .problems
-        .iter()
-        .filter(|problem| !is_error(problem))
-        .map(|problem| problem.text.as_str())
-        .collect();
+    let others = file.problems.iter().filter(|problem| !is_error(problem));
+    let others = others.map(|problem| problem.text.clone());
     let class = &file.file;
     let whole = Case {
         class: class.clone(),
         name: WHOLE.to_owned(),
         outcome: of_file.first().map_or(Outcome::Passed, |_| Outcome::Errored(reason(&of_file))),
-        output: std::iter::once(file.headline())
-            .chain(beside.iter().map(|text| (*text).to_owned()))
-            .collect::<Vec<_>>()
-            .join("\n"),
+        output: std::iter::once(file.headline()).chain(others).collect::<Vec<_>>().join("\n"),
     };
     let of_trajectories = order.into_iter().map(|name| {
         let problems = broken.remove(&name).unwrap_or_default();

@@ -76,8 +76,10 @@ impl Leaderboard {
                 suites(own.map(|row| row.model.as_str()), &names, selection)
             }),
             models: rows,
-            smallest_detectable_difference: statistics.as_ref().and_then(|found| found.smallest_difference),
-            tests: statistics.map(|found| found.tests),
+            smallest_detectable_difference: statistics
+                .as_ref()
+                .and_then(|found| found.tests.smallest_difference),
+            tests: statistics.map(|found| found.tests.report),
             types: selection.map_or_else(Vec::new, |selection| types(&entrants, selection, &columns)),
             passing,
         })
@@ -184,23 +186,14 @@ impl<'a> Entrant<'a> {
         let mut report = ModelReport {
             model: self.name.to_owned(),
             published: self.published.map(str::to_owned),
-            metrics: BTreeMap::new(),
-            rank: RankReport { rank: 1, best: 1, worst: 1 },
-            group: None,
-            left_out: 0,
-            failures: None,
-            signature: None,
-            calls: None,
-            tokens: None,
-            outcomes: None,
-            passing: None,
+            ..ModelReport::default()
         };
         match (&self.source, selection, statistics) {
             (Source::Scored { trajectories, index }, Some(selection), Some(statistics)) => {
                 let shown = columns.iter().filter(|metric| **metric == Metric::Average || self.has(**metric));
                 let estimate = |metric: Metric| statistics.estimates[*index][metric.index()].into();
                 report.metrics = shown.map(|&metric| (metric.name().to_owned(), estimate(metric))).collect();
-                report.group = Some(statistics.groups[*index]);
+                report.group = Some(statistics.tests.groups[*index]);
                 report.left_out = selection.left_out[*index];
                 report.signature.clone_from(&selection.origins[*index].signature);
                 describe(&mut report, trajectories);

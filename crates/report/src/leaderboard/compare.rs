@@ -3,7 +3,7 @@
 
 use m3_score::Metric;
 use m3_stats::{
-    DifferentLengths, Draws, LEVEL, Method, POWER, PassRate, Resamples, SIGNIFICANCE, bootstrap, holm,
+    DifferentLengths, Draws, LEVEL, POWER, PassRate, Resamples, SIGNIFICANCE, bootstrap, holm,
     smallest_detectable_difference,
 };
 use schemars::JsonSchema;
@@ -19,6 +19,7 @@ use super::statistics::test_draws;
 use super::{
     Average, FailuresReport, GradedSums, PassingReport, Selection, TrajectoryResult, failures, origin, values,
 };
+use crate::EstimateReport;
 
 /// The version of this format.
 pub const COMPARISON_SCHEMA: &str = "m3.comparison/1";
@@ -256,16 +257,17 @@ fn difference<const M: usize>(
 ) -> DifferenceReport {
     let has_p = resamples.trajectories() > 1;
     let found = resamples.difference(1, 0, index, LEVEL);
+    let EstimateReport { value, low, high, has_no_spread } = found.into();
     DifferenceReport {
         metric,
         first: resamples.points()[0][index],
         second: resamples.points()[1][index],
-        difference: found.value,
-        low: found.interval.map(|interval| interval.low),
-        high: found.interval.map(|interval| interval.high),
+        difference: value,
+        low,
+        high,
         p_value: has_p.then_some(p_value),
         corrected_p_value: corrected.filter(|_| has_p),
-        has_no_spread: found.interval.is_some_and(|interval| interval.method == Method::Constant),
+        has_no_spread,
         smallest_detectable: found
             .standard_error
             .filter(|error| *error > 0.0)
@@ -306,23 +308,17 @@ fn tasks(
         let (first, second) = (value(&sums[0][index]), value(&sums[1][index]));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of calls")]
         let reference_calls = (sums[0][index].sums.reference_calls / sums[0][index].trajectories) as u64;
-        let task_type = selection.trajectories[0][index].task_type.clone();
         ChangedTrajectory {
             id: (*id).to_owned(),
-            task_type,
+            task_type: selection.trajectories[0][index].task_type.clone(),
             first,
             second,
             change: second - first,
             reference_calls,
         }
     };
-    selection
-        .ids
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| is_known(selection, *index, metric))
-        .map(of)
-        .collect()
+    let ids = selection.ids.iter().enumerate();
+    ids.filter(|(index, _)| is_known(selection, *index, metric)).map(of).collect()
 }
 
 /// The tasks whose own value changed most.

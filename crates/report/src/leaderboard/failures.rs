@@ -68,9 +68,9 @@ pub(super) fn note(names: &[&str], failures: &[Option<FailuresReport>]) -> Optio
     let ((_, most), (_, least)) = (known.first()?, known.last()?);
     let some_are_unknown = known.len() < names.len();
     let differ = most.rate() - least.rate() > 1e-9 || (some_are_unknown && most.failed > 0);
-    let said =
+    let share =
         |(name, found): &(&str, &FailuresReport)| format!("{name} {} of {}", found.failed, found.tasks);
-    let mut text: Vec<String> = known.iter().take(NAMED).map(said).collect();
+    let mut text: Vec<String> = known.iter().take(NAMED).map(share).collect();
     if known.len() > NAMED {
         text.push("…".to_owned());
     }

@@ -3,36 +3,9 @@
 use m3_support::text::{counted, shortened};
 
 use super::scored::{RankedModel, SelectionError};
-use super::{Origin, Repeats, TrajectoryResult};
-
-use crate::{Band, InputReport, InputsReport, LedgerReport, ToolNamesReport};
-
-/// The number of digits of a hash that are shown.
-const DIGITS: usize = 8;
-
-impl ToolNamesReport {
-    /// The mode of tool names, as a part of the conditions of a score.
-    pub(super) fn condition(&self) -> String {
-        if self.mode == "off" { String::new() } else { format!(", tool names {}", self.mode) }
-    }
-}
-
-impl Origin {
-    pub(super) fn new(
-        signature: String,
-        inputs: InputsReport,
-        ledger: LedgerReport,
-        repeats: Option<Repeats>,
-    ) -> Self {
-        // A task may fail in each of its repetitions.
-        let times = repeats.as_ref().map_or(1, |repeats| repeats.count as usize);
-        let failures = ledger.failures.map(|failures| (failures, ledger.references.saturating_mul(times)));
-        let signature = Some(signature).filter(|signature| !signature.is_empty());
-        let references = Some(inputs.references).filter(|file| !file.sha256.is_empty());
-        let tools = inputs.tools;
-        Self { signature, references, tools, failures, repeats, ..Self::default() }
-    }
-}
+use super::{Origin, TrajectoryResult};
+use crate::wire::start;
+use crate::{Band, InputReport};
 
 /// Checks whether the scores name the same references. Returns notes: on different references where these are
 /// allowed, and on scores that name none.
@@ -45,7 +18,7 @@ pub(super) fn check_references(
     if let Some((first, expected)) = known.next()
         && let Some((other, found)) = known.find(|(_, found)| found.sha256 != expected.sha256)
     {
-        let difference = format!("{} and {}", said(expected), said(found));
+        let difference = format!("{} and {}", in_words(expected), in_words(found));
         if !allows_different {
             return Err(SelectionError::References { files: first.files(other), difference });
         }
@@ -101,13 +74,9 @@ fn silent_note(models: &[RankedModel<'_>], is_silent: fn(&Origin) -> bool, what:
     is_partial.then(|| format!("{silent} of {} do not say {what}", counted(models.len(), "result")))
 }
 
-fn said(file: &InputReport) -> String {
+/// A file by its name and the first digits of its hash.
+fn in_words(file: &InputReport) -> String {
     format!("`{}` ({})", shortened(&file.name, 40), start(&file.sha256))
-}
-
-/// The beginning of a hash.
-pub(super) fn start(hash: &str) -> &str {
-    hash.get(..DIGITS).unwrap_or(hash)
 }
 
 /// Whether the references of the tasks are the same, as far as the scores show: how many calls of which tools.

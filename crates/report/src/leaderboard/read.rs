@@ -8,11 +8,11 @@ use m3_support::unpack::unpacked_name;
 
 use super::entry::Entry;
 use super::kept::kept;
-use super::origin;
 use super::plain_error::plain;
 use super::repeats::by_task;
 use super::{ModelResult, Numbers, Origin, Repeats, table};
 use crate::unusable::{self, ExpectedFile, UnusableFile};
+use crate::wire::start;
 use crate::{EncoderReport, SCORE_SCHEMA, ScoreSummary, ThresholdsReport, TrajectoryReport};
 
 const EXPECTED: ExpectedFile = ExpectedFile {
@@ -27,21 +27,19 @@ const EXPECTED: ExpectedFile = ExpectedFile {
 /// # Errors
 /// [`UnusableFile`].
 pub fn read_results(path: &Path, name: Option<&str>) -> Result<Vec<ModelResult>, UnusableFile> {
-    let failed = |cause| UnusableFile::Read { path: path.to_owned(), cause };
-    let wrong =
-        |message: String| UnusableFile::Content { path: path.to_owned(), expected: EXPECTED, message };
-    let reader = open(path).map_err(failed)?;
-    let shown = path.display().to_string();
-    let is_table = unpacked_name(&shown).to_lowercase().ends_with(".csv");
-    if is_table {
-        if let Some(name) = name {
-            return Err(wrong(format!("a table has a name in each row, and cannot be called `{name}`")));
+    open_result(path, |reader| {
+        let file = path.display().to_string();
+        if unpacked_name(&file).to_lowercase().ends_with(".csv") {
+            return match name {
+                Some(name) => Err(format!("a table has a name in each row, and cannot be called `{name}`")),
+                None => table::read(reader, &file),
+            };
         }
-        return table::read(reader, &shown).map_err(wrong);
-    }
-    let numbers = score(reader).map_err(wrong)?;
-    let name = name.map_or_else(|| stem(path), str::to_owned);
-    Ok(vec![ModelResult { name, file: shown, published: None, numbers }])
+        let (head, trajectories) = read_entries(reader)?;
+        let numbers = numbers(head, trajectories)?;
+        let name = name.map_or_else(|| stem(path), str::to_owned);
+        Ok(vec![ModelResult { name, file, published: None, numbers }])
+    })
 }
 
 /// The name of a model, from the name of its file without the endings.
@@ -80,11 +78,6 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     }
 }
 
-fn score(reader: impl BufRead) -> Result<Numbers, String> {
-    let (head, trajectories) = read_entries(reader)?;
-    numbers(head, trajectories)
-}
-
 /// The head and the trajectories of a score.
 pub(crate) fn read_entries(reader: impl BufRead) -> Result<(ScoreSummary, Vec<TrajectoryReport>), String> {
     let mut head: Option<Box<ScoreSummary>> = None;
@@ -109,12 +102,12 @@ pub(crate) fn read_entries(reader: impl BufRead) -> Result<(ScoreSummary, Vec<Tr
 
 /// The numbers of a score, if its head has all that a score needs.
 fn numbers(head: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Result<Numbers, String> {
-    let said = [
+    let needed = [
         ("profile", !head.profile.is_empty()),
         ("encoder", head.encoder != EncoderReport::default()),
         ("thresholds", head.thresholds.is_known()),
     ];
-    if let Some((key, _)) = said.into_iter().find(|(_, is_said)| !is_said) {
+    if let Some((key, _)) = needed.into_iter().find(|(_, is_there)| !is_there) {
         return Err(format!("it has no `{key}`"));
     }
     if head.schema != SCORE_SCHEMA {
@@ -129,22 +122,31 @@ fn numbers(head: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Result<Nu
     let ThresholdsReport { weak, strong } = head.thresholds;
     let trajectories = trajectories.into_iter().map(|report| kept(report, strong));
     let trajectories = by_task(trajectories, &trials.unwrap_or_default())?;
-    let roles = head.inputs.roles.as_ref().map(|roles| format!(", roles {}", origin::start(&roles.sha256)));
+    let roles = head.inputs.roles.as_ref().map(|roles| format!(", roles {}", start(&roles.sha256)));
+    let tool_names = Some(&head.tool_names.mode).filter(|mode| *mode != "off");
+    let tool_names = tool_names.map(|mode| format!(", tool names {mode}"));
     let conditions = format!(
         "encoder {} ({}), similarity {}, tau {weak} / {strong}{}{}{}",
         head.encoder.name,
         head.encoder.fingerprint,
         similarity.name(),
-        head.tool_names.condition(),
+        tool_names.unwrap_or_default(),
         if head.flow == "off" { ", flow off" } else { "" },
         roles.unwrap_or_default()
     );
+    // A task may fail in each of its repetitions.
+    let times = repeats.as_ref().map_or(1, |repeats| repeats.count as usize);
+    let tasks = head.ledger.references.saturating_mul(times);
     let origin = Origin {
+        signature: Some(head.signature).filter(|signature| !signature.is_empty()),
+        references: Some(head.inputs.references).filter(|file| !file.sha256.is_empty()),
+        tools: head.inputs.tools,
+        failures: head.ledger.failures.map(|failures| (failures, tasks)),
+        repeats,
         fidelity_model: head.fidelity_model,
         asked: head.asked.map(Box::new),
         are_results_evidence: head.results.is_some(),
         suites: head.suites,
-        ..Origin::new(head.signature, head.inputs, head.ledger, repeats)
     };
     let (thresholds, no_images) = ((weak, strong), head.no_images);
     Ok(Numbers::Trajectories { profile, similarity, no_images, conditions, thresholds, trajectories, origin })

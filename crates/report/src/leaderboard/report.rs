@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use m3_score::Metric;
-use m3_stats::RankInterval;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -94,7 +93,7 @@ pub struct AverageReport {
 }
 
 /// A model.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ModelReport {
     /// The model's name.
     pub model: String,
@@ -126,7 +125,7 @@ pub struct ModelReport {
 }
 
 /// A rank and its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RankReport {
     /// The place in this set.
     pub rank: usize,
@@ -195,12 +194,6 @@ impl From<Average> for AverageReport {
             description: average.description().to_owned(),
             metrics: average.metrics().map(|metric| metric.name().to_owned()).collect(),
         }
-    }
-}
-
-impl From<RankInterval> for RankReport {
-    fn from(RankInterval { rank, best, worst }: RankInterval) -> Self {
-        Self { rank, best, worst }
     }
 }
 

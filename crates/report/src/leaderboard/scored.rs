@@ -96,14 +96,15 @@ impl<'a> RankedModel<'a> {
 
     /// The error for two models that were scored in different ways.
     pub(super) fn differs_in_conditions(&self, other: &Self) -> SelectionError {
-        let said = |model: &Self| {
+        let conditions = |model: &Self| {
             let fidelity = model.origin.fidelity_model.as_ref();
             let fidelity = fidelity.map(|found| format!(", fidelity model {found}")).unwrap_or_default();
             let asked = model.origin.asked.as_ref();
             let asked = asked.map(|asked| format!(", {}", asked.condition())).unwrap_or_default();
             format!("profile {}, {}{fidelity}{asked}", model.profile.name(), model.conditions)
         };
-        SelectionError::Conditions { files: self.files(other), first: said(self), second: said(other) }
+        let (first, second) = (conditions(self), conditions(other));
+        SelectionError::Conditions { files: self.files(other), first, second }
     }
 
     pub(super) fn check_ids(&self, other: &Self, intersects: bool) -> Result<(), SelectionError> {

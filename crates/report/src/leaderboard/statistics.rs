@@ -35,20 +35,17 @@ pub(super) struct Statistics {
     /// The number of resamples.
     pub(super) resamples: usize,
     pub(super) ranks: Vec<RankInterval>,
-    pub(super) groups: Vec<usize>,
-    pub(super) smallest_difference: Option<f64>,
-    pub(super) tests: TestsReport,
-    /// The smallest corrected p-value that a pair can have.
-    least_p_value: f64,
+    pub(super) tests: Tests,
     tasks: usize,
 }
 
 /// The results of the tests.
-struct Tests {
-    groups: Vec<usize>,
-    report: TestsReport,
-    /// The smallest significant differences of the tested pairs.
-    smallest_differences: Vec<f64>,
+pub(super) struct Tests {
+    pub(super) groups: Vec<usize>,
+    pub(super) report: TestsReport,
+    /// The median of the smallest significant differences of the tested pairs.
+    pub(super) smallest_difference: Option<f64>,
+    /// The smallest corrected p-value that a pair can have.
     least_p_value: f64,
 }
 
@@ -62,28 +59,25 @@ impl Statistics {
         let statistic = |sums: &GradedSums| values(sums, selection.profile, average);
         let (estimates, averages) = estimates(&sums, statistic, by.index(), LEVEL, draws)?;
         let is_permuted = averages.models() <= MOST_PERMUTED;
-        let tests = if is_permuted { permuted(&averages, draws) } else { bounded(&averages) };
         Ok(Self {
             estimates,
             resamples: averages.count(),
             ranks: averages.ranks(0, LEVEL),
-            groups: tests.groups,
-            smallest_difference: median(tests.smallest_differences),
-            tests: tests.report,
-            least_p_value: tests.least_p_value,
+            tests: if is_permuted { permuted(&averages, draws) } else { bounded(&averages) },
             tasks: selection.ids.len(),
         })
     }
 
     /// The note if the tests cannot find any difference.
     pub(super) fn note(&self) -> Option<String> {
-        let is_blind = self.tests.pairs > 0 && self.least_p_value >= SIGNIFICANCE;
+        let Tests { report: TestsReport { pairs, method, .. }, least_p_value, .. } = self.tests;
+        let is_blind = pairs > 0 && least_p_value >= SIGNIFICANCE;
         is_blind.then(|| {
             format!(
                 "groups mean nothing here: with {} and {} of models no difference can be significant{}",
                 counted(self.tasks, "task"),
-                counted(self.tests.pairs, "pair"),
-                match self.tests.method {
+                counted(pairs, "pair"),
+                match method {
                     TestMethod::Permutations => "",
                     TestMethod::Bound => " by the bound on p-values that is used for so many models",
                 }
@@ -98,14 +92,10 @@ fn permuted(averages: &Resamples<1>, draws: &Draws) -> Tests {
     let permutations = test_draws(draws, pairs.len());
     let p_values: Vec<f64> = averages.flip_test(&pairs, &permutations).into_iter().flatten().collect();
     let significance = SIGNIFICANCE / pairs.len().max(1) as f64;
-    let differences = pairs
-        .iter()
-        .filter_map(|&(a, b)| averages.difference(a, b, 0, LEVEL).standard_error)
-        .filter(|error| *error > 0.0)
-        .map(|error| smallest_detectable_difference(error, significance, POWER));
+    let errors = pairs.iter().filter_map(|&(a, b)| averages.difference(a, b, 0, LEVEL).standard_error);
     Tests {
         groups: tie_groups(&points(averages), &pairs, &holm(&p_values), SIGNIFICANCE),
-        smallest_differences: differences.collect(),
+        smallest_difference: median_difference(errors, significance),
         least_p_value: least_p_value(averages.trajectories(), &permutations) * pairs.len() as f64,
         report: TestsReport { method: TestMethod::Permutations, tested: pairs.len(), pairs: pairs.len() },
     }
@@ -123,13 +113,9 @@ fn bounded(averages: &Resamples<1>) -> Tests {
         bounds.p_value(best, model) < significance
     });
     let tested = errors.len();
-    let differences = errors
-        .into_iter()
-        .filter(|error| *error > 0.0)
-        .map(|error| smallest_detectable_difference(error, significance / tail_constant(), POWER));
     Tests {
         groups,
-        smallest_differences: differences.collect(),
+        smallest_difference: median_difference(errors.into_iter(), significance / tail_constant()),
         least_p_value: least_bound(averages.trajectories()) * pairs as f64,
         report: TestsReport { method: TestMethod::Bound, tested, pairs },
     }
@@ -139,7 +125,12 @@ fn points(averages: &Resamples<1>) -> Vec<f64> {
     averages.points().iter().map(|[average]| *average).collect()
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
+/// The median of the smallest differences that tests with these standard errors find; `None` if no pair differs.
+fn median_difference(errors: impl Iterator<Item = f64>, significance: f64) -> Option<f64> {
+    let differences = errors
+        .filter(|error| *error > 0.0)
+        .map(|error| smallest_detectable_difference(error, significance, POWER));
+    let mut values: Vec<f64> = differences.collect();
     values.sort_by(f64::total_cmp);
     let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
     Some(f64::midpoint(*low, *high))

@@ -3,28 +3,30 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use m3_trajectory::Severity;
+
 use super::{Finding, Location, Log, LogicalLocation, PhysicalLocation, Properties};
-use crate::faults::{Level, Rule};
+use crate::faults::Rule;
 use crate::leaderboard::{Comparison, Decision};
 use crate::{FilePlace, file_uri};
 
 const LOWER_TASK: Rule = Rule {
     id: "lower-task",
-    level: Level::Note,
+    level: Severity::Note,
     title: "A task is done worse",
     help: "The task alone is lower than before in the metric that decides. One task alone may well be lower by chance.",
     lowers: None,
 };
 const REGRESSION: Rule = Rule {
     id: "regression",
-    level: Level::Error,
+    level: Severity::Error,
     title: "The second is worse",
     help: "The interval of the difference in the metric that decides lies below zero, or below the margin.",
     lowers: None,
 };
 const INCONCLUSIVE: Rule = Rule {
     id: "inconclusive",
-    level: Level::Warning,
+    level: Severity::Warning,
     title: "The tasks do not tell",
     help: "The interval of the difference in the metric that decides lies on both sides of zero, or of the margin, or there are too few tasks.",
     lowers: None,
@@ -58,11 +60,11 @@ pub fn write_comparison_as_sarif(
         Decision::Inconclusive => Some(&INCONCLUSIVE),
     };
     if let Some(rule) = rule {
-        let finding = log.finding(rule, rule.level, &comparison.reason());
+        let finding = log.finding(rule, &comparison.reason());
         log.add(&Finding { locations: at(None), ..finding })?;
     }
     for task in comparison.all_tasks.iter().filter(|task| task.is_lower()) {
-        let finding = log.finding(&LOWER_TASK, LOWER_TASK.level, &task.words(&comparison.metric));
+        let finding = log.finding(&LOWER_TASK, &task.words(&comparison.metric));
         let properties = Properties { trajectory: Some(task.id.clone()), ..Properties::default() };
         log.add(&Finding { locations: at(Some(&task.id)), properties, ..finding })?;
     }

@@ -14,7 +14,7 @@ use serde::Serialize;
 pub use validation::write_validation_as_sarif;
 
 use crate::FilePlace;
-use crate::faults::{FaultPlace, Level, Rule};
+use crate::faults::{FaultPlace, Rule};
 
 /// The address of the schema of SARIF.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -40,7 +40,7 @@ struct Descriptor {
 
 #[derive(Serialize)]
 struct Configuration {
-    level: &'static str,
+    level: String,
 }
 
 #[derive(Serialize)]
@@ -54,7 +54,7 @@ struct Text {
 struct Finding {
     rule_id: &'static str,
     rule_index: usize,
-    level: &'static str,
+    level: String,
     message: Text,
     locations: Vec<Location>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -144,12 +144,12 @@ impl<W: Write> Log<W> {
         write!(self.writer, "{separator}{}", json_without_hidden(&serde_json::to_string(finding)?))
     }
 
-    /// A result by a rule, without a place.
-    fn finding(&self, rule: &Rule, level: Level, message: &str) -> Finding {
+    /// A result by a rule, at the rule's level and without a place.
+    fn finding(&self, rule: &Rule, message: &str) -> Finding {
         Finding {
             rule_id: rule.id,
             rule_index: self.rules.iter().position(|known| known.id == rule.id).unwrap_or_default(),
-            level: level.name(),
+            level: rule.level.to_string(),
             message: Text::of(message),
             locations: Vec::new(),
             related_locations: Vec::new(),
@@ -178,7 +178,7 @@ impl From<&Rule> for Descriptor {
             id: rule.id,
             short_description: Text { text: rule.title.to_owned() },
             full_description: Text { text: rule.help.to_owned() },
-            default_configuration: Configuration { level: rule.level.name() },
+            default_configuration: Configuration { level: rule.level.to_string() },
         }
     }
 }
@@ -199,7 +199,7 @@ impl LogicalLocation {
         let Some(FaultPlace { side, step, call }) = place else {
             return Self { name: id.to_string(), fully_qualified_name: id.to_string(), kind: "trajectory" };
         };
-        let (step, side) = (step + 1, side.name());
+        let step = step + 1;
         match call {
             Some(call) => Self {
                 name: format!("{step}.{}", call + 1),

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{Finding, Location, Log, LogicalLocation, PhysicalLocation, Properties, Text};
-use crate::faults::{BELOW_FLOOR, Fault, Level, OF_SCORES, faults};
-use crate::floors::{Floor, below_message};
+use crate::faults::{BELOW_FLOOR, Fault, OF_SCORES, faults};
+use crate::floors::Floor;
 use crate::{FilePlace, Places, ScoreRenderer, ScoreSummary, TrajectoryReport};
 
 /// Writes a result for each fault.
@@ -27,16 +27,17 @@ impl<W: Write> Sarif<W> {
     fn fault(&self, report: &TrajectoryReport, fault: &Fault) -> Finding {
         let (locations, related_locations) = locations(report, fault);
         Finding {
+            level: fault.level.to_string(),
             locations,
             related_locations,
             properties: Properties {
                 trajectory: Some(report.id.clone()),
                 repetition: report.repeat,
-                side: fault.place.map(|place| place.side.name()),
+                side: fault.place.map(|place| place.side),
                 step: fault.place.map(|place| place.step + 1),
                 call: fault.place.and_then(|place| Some(place.call? + 1)),
             },
-            ..self.log.finding(fault.rule, fault.level, &fault.message)
+            ..self.log.finding(fault.rule, &fault.message)
         }
     }
 }
@@ -79,14 +80,10 @@ impl<W: Write> ScoreRenderer for Sarif<W> {
 
     fn finish(&mut self, summary: &ScoreSummary) -> io::Result<()> {
         for floor in &self.floors {
-            let message = match floor.of_set(summary) {
-                Some(value) => below_message(floor, value),
-                None => Some(format!("{} is not defined", floor.name)),
-            };
-            if let Some(message) = message {
+            if let Some(message) = floor.failure_of_set(summary) {
                 let at = self.predictions.as_ref().map(PhysicalLocation::of);
                 let at = at.map(|at| Location { physical: Some(at), ..Location::default() });
-                let finding = self.log.finding(&BELOW_FLOOR, Level::Error, &message);
+                let finding = self.log.finding(&BELOW_FLOOR, &message);
                 self.log.add(&Finding { locations: at.into_iter().collect(), ..finding })?;
             }
         }

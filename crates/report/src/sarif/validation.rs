@@ -3,13 +3,15 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use m3_trajectory::Severity;
+
 use super::{Finding, Location, Log, LogicalLocation, PhysicalLocation, Properties};
-use crate::faults::{Level, Rule};
+use crate::faults::Rule;
 use crate::{FilePlace, FileReport, ProblemReport, ValidationReport, file_uri};
 
 const INPUT_PROBLEM: Rule = Rule {
     id: "input-problem",
-    level: Level::Error,
+    level: Severity::Error,
     title: "A file of trajectories has a problem",
     help: "Errors make a file unusable. Warnings are odd, and read as the message says. Notes are worth knowing.",
     lowers: None,
@@ -36,23 +38,19 @@ pub fn write_validation_as_sarif(
 }
 
 fn finding<W: Write>(log: &Log<W>, file: &FileReport, problem: &ProblemReport, folder: &Path) -> Finding {
-    let level = match problem.severity.as_str() {
-        "note" => Level::Note,
-        "warning" => Level::Warning,
-        _ => Level::Error,
-    };
     let place =
         file.path.as_deref().map(|path| FilePlace { uri: file_uri(path, folder).into(), line: problem.line });
     // The pointer says more than a line.
     let pointer = (!problem.pointer.is_empty()).then(|| format!("{}: ", problem.pointer));
     let message = format!("{}{}", pointer.unwrap_or_default(), problem.message);
     Finding {
+        level: problem.severity.clone(),
         locations: vec![Location {
             physical: place.as_ref().map(PhysicalLocation::of),
             logical: problem.id.iter().map(|id| LogicalLocation::of(id, None)).collect(),
             message: None,
         }],
         properties: Properties { trajectory: problem.id.clone(), ..Properties::default() },
-        ..log.finding(&INPUT_PROBLEM, level, &message)
+        ..log.finding(&INPUT_PROBLEM, &message)
     }
 }

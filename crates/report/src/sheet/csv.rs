@@ -1,5 +1,5 @@
-//! Tables as comma-separated values (RFC 4180). Only one table is written, because programs expect one: the first,
-//! followed by all others with the same columns; then a first column names the table of each row.
+//! Tables as comma-separated values (RFC 4180). Programs expect one table, so the rows of the first table and of all
+//! others with the same columns are written as one; its first column, `table`, has the title of each row's table.
 
 use std::io::{self, Write};
 

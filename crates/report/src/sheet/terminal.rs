@@ -70,12 +70,12 @@ impl Layout {
     /// Columns as wide as their cells; if that is too wide, with shorter names, with smaller gaps, and then with the names
     /// that fit.
     fn new(sheet: &Sheet, heads: &[&str], columns: usize, is_styled: bool) -> Self {
-        let mut layout = Self::with_names(sheet, heads, is_styled, WIDE_NAME_WIDTH, "  ");
-        if layout.width() > columns {
-            layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, "  ");
-        }
-        if layout.width() > columns {
-            layout = Self::with_names(sheet, heads, is_styled, NAME_WIDTH, " ");
+        let with_names = |width, gap| Self::with_names(sheet, heads, is_styled, width, gap);
+        let mut layout = with_names(WIDE_NAME_WIDTH, "  ");
+        for gap in ["  ", " "] {
+            if layout.width() > columns {
+                layout = with_names(NAME_WIDTH, gap);
+            }
         }
         if layout.width() > columns {
             let names = sheet.columns.iter().filter(|column| column.is_text).count().max(1);
@@ -83,7 +83,7 @@ impl Layout {
             let text = |(column, width): (&super::Column, &usize)| column.is_text.then_some(*width);
             let widest = sheet.columns.iter().zip(&layout.widths).filter_map(text).max().unwrap_or(0);
             let name_width = widest.saturating_sub(excess).max(LEAST_NAME_WIDTH);
-            layout = Self::with_names(sheet, heads, is_styled, name_width, " ");
+            layout = with_names(name_width, " ");
         }
         layout
     }

@@ -5,59 +5,65 @@ use std::io::{self, Write};
 use super::{Row, ShownCall, ShownTrajectory};
 use crate::sheet::escape_markdown as escape;
 
-pub(super) fn write(shown: &ShownTrajectory, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "# {}\n", escape(&shown.title))?;
-    if let Some(task_type) = &shown.task_type {
-        writeln!(out, "- Type: {}", escape(task_type))?;
-    }
-    for Row { label, text } in &shown.run {
-        writeln!(out, "- {label}: {}", escape(&text.replace('\n', " ")))?;
-    }
-    if shown.task_type.is_some() || !shown.run.is_empty() {
-        writeln!(out)?;
-    }
-    if let Some(image) = &shown.image {
-        writeln!(out, "**IMG** {}\n", code(image))?;
-    }
-    for image in &shown.sent {
-        writeln!(out, "- Sent: {}", code(image))?;
-    }
-    if !shown.sent.is_empty() {
-        writeln!(out)?;
-    }
-    if let Some(question) = &shown.question {
-        writeln!(out, "**Q**\n")?;
-        block(question, out)?;
-    }
-    for (place, step) in shown.steps.iter().enumerate() {
-        writeln!(out, "## Step {}\n", place + 1)?;
-        for (place, call) in step.calls.iter().enumerate() {
-            if place > 0 {
-                writeln!(out, "---\n")?;
+impl ShownTrajectory {
+    /// Writes the trajectory in Markdown.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    pub fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "# {}\n", escape(&self.title))?;
+        if let Some(task_type) = &self.task_type {
+            writeln!(out, "- Type: {}", escape(task_type))?;
+        }
+        for Row { label, text } in &self.run {
+            writeln!(out, "- {label}: {}", escape(&text.replace('\n', " ")))?;
+        }
+        if self.task_type.is_some() || !self.run.is_empty() {
+            writeln!(out)?;
+        }
+        if let Some(image) = &self.image {
+            writeln!(out, "**IMG** {}\n", code(image))?;
+        }
+        for image in &self.sent {
+            writeln!(out, "- Sent: {}", code(image))?;
+        }
+        if !self.sent.is_empty() {
+            writeln!(out)?;
+        }
+        if let Some(question) = &self.question {
+            writeln!(out, "**Q**\n")?;
+            block(question, out)?;
+        }
+        for (place, step) in self.steps.iter().enumerate() {
+            writeln!(out, "## Step {}\n", place + 1)?;
+            for (place, call) in step.calls.iter().enumerate() {
+                if place > 0 {
+                    writeln!(out, "---\n")?;
+                }
+                write_call(call, out)?;
             }
-            write_call(call, out)?;
+            if step.calls.is_empty() {
+                writeln!(out, "No calls.\n")?;
+            }
+            note(step.more.as_deref(), out)?;
         }
-        if step.calls.is_empty() {
-            writeln!(out, "No calls.\n")?;
+        note(self.more_steps.as_deref(), out)?;
+        if let Some(reply) = &self.reply {
+            writeln!(out, "## Final Reply\n")?;
+            block(reply, out)?;
         }
-        note(step.more.as_deref(), out)?;
-    }
-    note(shown.more_steps.as_deref(), out)?;
-    if let Some(reply) = &shown.reply {
-        writeln!(out, "## Final Reply\n")?;
-        block(reply, out)?;
-    }
-    if !shown.messages.is_empty() {
-        writeln!(out, "## Dialogue\n")?;
-    }
-    for message in &shown.messages {
-        writeln!(out, "### {}\n", escape(&message.title))?;
-        for Row { label, text } in &message.rows {
-            writeln!(out, "**{label}**\n")?;
-            block(text, out)?;
+        if !self.messages.is_empty() {
+            writeln!(out, "## Dialogue\n")?;
         }
+        for message in &self.messages {
+            writeln!(out, "### {}\n", escape(&message.title))?;
+            for Row { label, text } in &message.rows {
+                writeln!(out, "**{label}**\n")?;
+                block(text, out)?;
+            }
+        }
+        out.flush()
     }
-    out.flush()
 }
 
 fn write_call(call: &ShownCall, out: &mut impl Write) -> io::Result<()> {

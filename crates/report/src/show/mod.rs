@@ -10,8 +10,6 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
-
 pub use list::{ListedTrajectory, write_list, write_list_as_markdown};
 use m3_support::text::{counted, shortened};
 use m3_trajectory::json::{Json, Keys};
@@ -120,22 +118,6 @@ impl ShownTrajectory {
             reply: trajectory.final_reply.as_deref().map(|text| bounded(text, REPLY)),
             messages: dialogue::messages(messages),
         }
-    }
-
-    /// Writes the trajectory for a terminal of `columns`, in bold type and colours if `is_styled`.
-    ///
-    /// # Errors
-    /// The writer's reason.
-    pub fn write_text(&self, out: &mut impl Write, columns: usize, is_styled: bool) -> io::Result<()> {
-        terminal::write(self, out, columns, is_styled)
-    }
-
-    /// Writes the trajectory in Markdown.
-    ///
-    /// # Errors
-    /// The writer's reason.
-    pub fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
-        markdown::write(self, out)
     }
 }
 

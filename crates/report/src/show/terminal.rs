@@ -23,22 +23,23 @@ const MESSAGE_LINES: usize = 80;
 /// The most lines of the question and of the answer.
 const REPLY_LINES: usize = 200;
 
-pub(super) fn write(
-    shown: &ShownTrajectory,
-    out: &mut impl Write,
-    columns: usize,
-    is_styled: bool,
-) -> io::Result<()> {
-    let style = |style: Style| if is_styled { style } else { Style::new() };
-    let page = Page {
-        out,
-        columns,
-        bold: style(Style::new().bold()),
-        label: style(AnsiColor::Cyan.on_default()),
-        failed: style(AnsiColor::Red.on_default().bold()),
-        faint: style(Style::new().dimmed()),
-    };
-    page.write(shown)
+impl ShownTrajectory {
+    /// Writes the trajectory for a terminal of `columns`, in bold type and colours if `is_styled`.
+    ///
+    /// # Errors
+    /// The writer's reason.
+    pub fn write_text(&self, out: &mut impl Write, columns: usize, is_styled: bool) -> io::Result<()> {
+        let style = |style: Style| if is_styled { style } else { Style::new() };
+        let page = Page {
+            out,
+            columns,
+            bold: style(Style::new().bold()),
+            label: style(AnsiColor::Cyan.on_default()),
+            failed: style(AnsiColor::Red.on_default().bold()),
+            faint: style(Style::new().dimmed()),
+        };
+        page.write(self)
+    }
 }
 
 struct Page<'a, W> {

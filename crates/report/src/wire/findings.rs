@@ -1,8 +1,8 @@
 //! Wrong arguments in the JSON of a score: those of a match, and the most frequent ones of the set.
 
+use m3_score::RejectedMatch;
 use m3_score::fidelity::constants::CLOSE;
 use m3_score::fidelity::{ArgumentComparison, CallFidelity};
-use m3_score::{Findings, RejectedMatch};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,23 +33,11 @@ impl ArgumentReport {
     #[must_use]
     pub fn of_wrong(fidelity: &CallFidelity) -> Vec<Self> {
         let wrong = fidelity.arguments.iter().filter(|argument| argument.score < CLOSE);
-        wrong.map(Self::from).collect()
-    }
-}
-
-impl From<&ArgumentComparison> for ArgumentReport {
-    fn from(argument: &ArgumentComparison) -> Self {
-        Self {
+        let report = |argument: &ArgumentComparison| Self {
             argument: argument.path.clone(),
             verdict: argument.verdict.name().to_owned(),
             reason: argument.reason.to_string(),
-        }
-    }
-}
-
-impl From<&Findings> for RejectedMatchesReport {
-    fn from(findings: &Findings) -> Self {
-        let (matches, count) = findings.rejected_matches();
-        Self { count, matches }
+        };
+        wrong.map(report).collect()
     }
 }

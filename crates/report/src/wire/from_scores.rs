@@ -5,13 +5,11 @@ use m3_score::fidelity::model::BUILT_IN_DIGEST;
 use m3_score::{ComparedPair, ExactSums, Profile, ScoreOptions};
 
 use super::{
-    AggregateReport, BestPrediction, BestReference, EncoderReport, FidelityModelReport, FurtherPairReport,
-    JobReport, JobsReport, MatchOptionsReport, MatchReport, MatchedReport, Named, SCORE_SCHEMA, ScoreSummary,
-    ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport, VerdictReport,
-};
-use super::{
-    ArgumentReport, CoverageReport, InputsReport, RegionsReport, RejectedMatchesReport, ResultsReport,
-    by_tool, signature,
+    AggregateReport, ArgumentReport, BestPrediction, BestReference, CoverageReport, EncoderReport,
+    FidelityModelReport, FurtherPairReport, InputsReport, JobReport, JobsReport, MatchOptionsReport,
+    MatchReport, MatchedReport, Named, RegionsReport, RejectedMatchesReport, ResultsReport, SCORE_SCHEMA,
+    ScoreSummary, ThresholdsReport, TrajectoryReport, UnmatchedPredictionReport, UnmatchedReferenceReport,
+    VerdictReport, by_tool, signature,
 };
 use crate::metrics::MetricsReport;
 use crate::{Places, ToolNamesReport};
@@ -29,10 +27,15 @@ impl ScoreSummary {
         let ScoreOptions { profile, similarity, flow, thresholds, model, verdicts, .. } = *options;
         let model = model.map_or(BUILT_IN_DIGEST, |model| model.digest());
         let aggregate = |sums: &ExactSums| AggregateReport {
-            matched_whole: verdicts.map(|options| MatchedReport::new(options, sums)),
+            matched_whole: verdicts.map(|options| MatchedReport {
+                mode: options.mode.name(),
+                passed: sums.passed,
+                of: sums.trajectories,
+            }),
             ..AggregateReport::of_set(sums, profile)
         };
         let by_type = summary.by_type.iter();
+        let (matches, count) = summary.findings.rejected_matches();
         let unsigned = Self {
             schema: SCORE_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -61,7 +64,7 @@ impl ScoreSummary {
             costs: by_tool::costs(&summary.by_tool, &summary.aggregate),
             by_tool: by_tool::tools(&summary.by_tool),
             wrong_arguments: summary.findings.wrong_arguments(),
-            rejected_matches: RejectedMatchesReport::from(&summary.findings),
+            rejected_matches: RejectedMatchesReport { count, matches },
             repeats: None,
             suites: Named::default(),
             trajectories: Vec::new(),
@@ -93,6 +96,7 @@ impl AggregateReport {
         }
     }
 }
+
 impl TrajectoryReport {
     /// The report of one trajectory.
     #[must_use]

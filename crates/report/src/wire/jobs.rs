@@ -1,6 +1,7 @@
 //! Whether trajectories did their job, in the JSON of a score: `docs/verdict.md`.
 
 use m3_score::{CallPlace, ExactSums, Job, JobFact, JobVerdict, Metric, Profile, WorstCall};
+use m3_stats::LEVEL;
 use m3_stats::agreement::share_interval;
 use m3_support::text::{counted, shortened};
 use schemars::JsonSchema;
@@ -8,9 +9,6 @@ use serde::Serialize;
 
 /// The longest name of a tool or an argument in a reason, in columns.
 const NAME: usize = 60;
-
-/// The level of the interval of a set.
-const LEVEL: f64 = 0.95;
 
 /// Whether a trajectory did its job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -123,9 +121,16 @@ impl From<&JobFact> for JobReason {
     fn from(fact: &JobFact) -> Self {
         let name = |name: &str| shortened(name, NAME);
         let and = |others: usize| if others == 0 { String::new() } else { format!(", and {others} more") };
-        let (text, reference, predicted) = match fact {
+        let (reference, predicted) = match fact {
+            JobFact::Differ { worst: WorstCall { reference, compared, .. }, .. } => {
+                (Some(*reference), compared.as_ref().map(|(place, _)| *place))
+            }
+            JobFact::Extra { first, .. } => (None, Some(*first)),
+            _ => (None, None),
+        };
+        let text = match fact {
             JobFact::Differ { change, worst, others } => {
-                let WorstCall { has_failed, reference, tool, compared } = worst;
+                let WorstCall { has_failed, tool, compared, .. } = worst;
                 let tool = name(tool);
                 let does = if *change { "" } else { ", which only looks," };
                 let what = match compared {
@@ -136,35 +141,28 @@ impl From<&JobFact> for JobReason {
                         format!("{tool}{does} has another `{}`", name(argument.trim_start_matches('/')))
                     }
                 };
-                (what + &and(*others), Some(*reference), compared.as_ref().map(|(place, _)| *place))
+                what + &and(*others)
             }
-            JobFact::Extra { first, tool, changes, others } => {
+            JobFact::Extra { tool, changes, others, .. } => {
                 let does = if *changes { "changes" } else { "may change" };
-                (format!("{} is extra and {does} something{}", name(tool), and(*others)), None, Some(*first))
+                format!("{} is extra and {does} something{}", name(tool), and(*others))
             }
             JobFact::Artifacts { agreement } => {
                 // 1.00 is only for equal artifacts.
                 let shown = if *agreement < 1.0 { agreement.min(0.99) + 0.0 } else { 1.0 };
-                (format!("what is left behind agrees with {shown:.2}"), None, None)
+                format!("what is left behind agrees with {shown:.2}")
             }
-            JobFact::Answer { agreement, reason } => {
-                let what = match reason {
-                    Some(reason) => format!("the answer {}", shortened(reason, NAME)),
-                    None if *agreement >= 1.0 => "the answer agrees".to_owned(),
-                    None => format!("the answer agrees with {:.2}", agreement.min(0.99)),
-                };
-                (what, None, None)
+            JobFact::Answer { reason: Some(reason), .. } => format!("the answer {}", name(reason)),
+            JobFact::Answer { agreement, .. } if *agreement >= 1.0 => "the answer agrees".to_owned(),
+            JobFact::Answer { agreement, .. } => {
+                format!("the answer agrees with {:.2}", agreement.min(0.99))
             }
             JobFact::AllMade { reached_without: 0 } => {
-                ("every call of the reference is made, and nothing else is changed".to_owned(), None, None)
+                "every call of the reference is made, and nothing else is changed".to_owned()
             }
             JobFact::AllMade { reached_without } => {
                 let calls = counted(*reached_without, "call");
-                (
-                    format!("{calls} of the reference not made, but all that they lead to is left behind"),
-                    None,
-                    None,
-                )
+                format!("{calls} of the reference not made, but all that they lead to is left behind")
             }
         };
         Self { text, reference, predicted }

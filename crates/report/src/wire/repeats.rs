@@ -86,7 +86,7 @@ pub struct SpreadReport {
 /// One repetition.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RepetitionReport {
-    /// The number of the repetition, from 1; `repeat` of its trajectories.
+    /// The number of the repetition, from 1, which its trajectories have as `repeat`.
     pub repeat: usize,
     /// What was counted in the repetition and what was not.
     pub ledger: LedgerReport,

@@ -72,6 +72,13 @@ pub struct SuiteMetricReport {
     pub meaning: String,
 }
 
+impl SuiteMetricReport {
+    /// Whether the metric says how much of what can be reached was reached.
+    pub(crate) fn is_share(&self) -> bool {
+        matches!(self.unit.as_str(), "share" | "percent")
+    }
+}
+
 /// The values of a group of tasks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteGroupReport {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use m3_score::{ArgumentMode, ArgumentRule, ExactSums, MatchOptions, Verdict};
+use m3_score::{ArgumentMode, ArgumentRule, MatchOptions, Verdict};
 use m3_support::text::{counted, hexadecimal};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::hashes::start;
+use super::signature::start;
 
 /// How trajectories are matched with their references.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -80,12 +80,6 @@ pub struct MatchedReport {
     pub passed: u64,
     /// All trajectories.
     pub of: u64,
-}
-
-impl MatchedReport {
-    pub(super) fn new(options: &MatchOptions, sums: &ExactSums) -> Self {
-        Self { mode: options.mode.name(), passed: sums.passed, of: sums.trajectories }
-    }
 }
 
 /// Whether a trajectory passes.

@@ -60,18 +60,6 @@ impl SortedOutcomes {
         Self(sorted)
     }
 
-    /// The number of outcomes.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there are no outcomes.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The pairs of a success and a failure; each outcome has the weight that `count` gives its unit.
     #[must_use]
     pub fn pairs(&self, count: impl Fn(usize) -> f64) -> MixedPairs {
