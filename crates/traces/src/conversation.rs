@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use crate::content::Content;
+use crate::outcome::Outcome;
 use crate::question::question;
 use crate::trace::{Notes, Trace, TraceKind, TracedCall};
 use crate::usage::Usage;
@@ -190,6 +191,27 @@ impl Conversation {
     /// Ends the current reply: the following calls and texts belong to another one.
     pub(crate) fn end_reply(&mut self) {
         self.current = None;
+    }
+
+    /// Begins a reply that belongs to none before it.
+    pub(crate) fn new_reply(&mut self) {
+        self.end_reply();
+        self.reply(None);
+    }
+
+    /// Takes over the name of a model, if there is one.
+    pub(crate) fn set_model(&mut self, name: Option<&str>) {
+        self.model = name.map(str::to_owned).or(self.model.take());
+    }
+
+    /// Calls of the current reply, in their order.
+    pub(crate) fn calls(&mut self, calls: impl IntoIterator<Item = TracedCall>) {
+        calls.into_iter().for_each(|call| self.call(call));
+    }
+
+    /// Results, each joined to its call.
+    pub(crate) fn results(&mut self, outcomes: impl IntoIterator<Item = Outcome>) {
+        outcomes.into_iter().for_each(|outcome| self.result(outcome));
     }
 
     /// Drops all replies so far, because the agent gave up and begins again with the same question.

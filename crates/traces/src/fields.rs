@@ -85,6 +85,14 @@ pub(crate) fn members(value: &Json) -> &[(String, Json)] {
     }
 }
 
+/// The items of a list; any other value as the only item.
+pub(crate) fn items_or_one(value: &Json) -> &[Json] {
+    match value {
+        Json::Array(items) => items,
+        one => std::slice::from_ref(one),
+    }
+}
+
 /// The value as a whole number that is not negative, even if it is written as a text.
 pub(crate) fn count(value: &Json) -> Option<u64> {
     match value {

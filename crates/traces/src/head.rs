@@ -7,7 +7,7 @@ use m3_trajectory::{Source, SourceError};
 
 use crate::archive::Archive;
 use crate::call_signs::written_calls;
-use crate::fields::{Fields, members, names, plain, role};
+use crate::fields::{Fields, items_or_one, members, names, plain, role};
 use crate::lines::each_sign;
 use crate::message_events::is_conversation_event;
 
@@ -147,10 +147,7 @@ impl Head {
 
     /// The values that records are made of: the items of a list, else the values.
     pub(crate) fn records(&self) -> impl Iterator<Item = &Json> {
-        self.values.iter().flat_map(|value| match value {
-            Json::Array(items) => items.as_slice(),
-            other => std::slice::from_ref(other),
-        })
+        self.values.iter().flat_map(|value| items_or_one(value))
     }
 
     /// Whether the file is JSON and `is` holds for any record.

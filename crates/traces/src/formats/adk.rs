@@ -72,9 +72,7 @@ fn session(session: &Json) -> Conversation {
         if let Some(usage) = event.first(&["usageMetadata", "usage_metadata"]) {
             conversation.usage.add(Usage::of_gemini(usage));
         }
-        if let Some(model) = event.first(&["modelVersion", "model_version"]).and_then(Json::as_str) {
-            conversation.model = Some(model.to_owned());
-        }
+        conversation.set_model(event.first(&["modelVersion", "model_version"]).and_then(Json::as_str));
         if let Some(content) = event.member("content") {
             gemini::content(&mut conversation, content);
         }
@@ -134,14 +132,8 @@ fn flat(conversation: &mut Conversation, data: &Json) {
     for call in list(["toolUses", "tool_uses"]) {
         let id = call_id(call.member("id"));
         let name = call.text("name").unwrap_or_default();
-        conversation.end_reply();
-        conversation.reply(None);
-        conversation.call(TracedCall {
-            id: id.clone(),
-            tool: tool(None, name),
-            arguments: or_empty(call.member("args")),
-            ..TracedCall::default()
-        });
+        conversation.new_reply();
+        conversation.call(TracedCall::new(id.clone(), tool(None, name), or_empty(call.member("args"))));
         conversation.note("what was called at once is not known: a step for each call");
         if let Some(response) = responses.take(id.as_deref(), name) {
             // The call that was just added waits for this result.

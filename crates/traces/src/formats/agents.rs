@@ -190,12 +190,10 @@ impl<'s, 'j> Tree<'s, 'j> {
                 };
                 let id = waiting.remove(place).id;
                 conversation.result(Outcome {
-                    id,
                     tool: Some(call.tool),
-                    result: call.result,
                     is_error: call.is_error,
                     seconds: call.seconds,
-                    ..Outcome::default()
+                    ..Outcome::new(id, call.result)
                 });
             }
         }
@@ -240,17 +238,19 @@ impl<'s, 'j> Tree<'s, 'j> {
             // The control passes: there is no result.
             let name = snake_case(span.data.text("to_agent").unwrap_or_default());
             let arguments = Some(Json::Object(Vec::new()));
-            return TracedCall { tool: format!("transfer_to_{name}"), arguments, ..TracedCall::default() };
+            return TracedCall::new(None, format!("transfer_to_{name}"), arguments);
         }
         let server = span.data.below(&["mcp_data", "server"]).and_then(Json::as_str);
         let failure = span.error.map(|error| error.text("message").unwrap_or_default());
         TracedCall {
-            tool: tool(server, span.data.text("name").unwrap_or_default()),
-            arguments: arguments(span.data.member("input")),
             result: span.data.member("output").map(result).or_else(|| failure.map(string)),
             is_error: failure.is_some(),
             seconds,
-            ..TracedCall::default()
+            ..TracedCall::new(
+                None,
+                tool(server, span.data.text("name").unwrap_or_default()),
+                arguments(span.data.member("input")),
+            )
         }
     }
 }

@@ -122,9 +122,7 @@ pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
     if let Json::Array(events) = response {
         return add_stream(conversation, events);
     }
-    if let Some(model) = response.text("model") {
-        conversation.model = Some(model.to_owned());
-    }
+    conversation.set_model(response.text("model"));
     conversation.usage.add(response.member("usage").map(Usage::of_anthropic).unwrap_or_default());
     message(conversation, response);
 }
@@ -184,12 +182,12 @@ pub(super) fn block(conversation: &mut Conversation, block: &Json) {
 /// The call in a block.
 pub(super) fn call(block: &Json) -> TracedCall {
     let server = block.first(&["server_name", "toolset_name"]).and_then(Json::as_str);
-    TracedCall {
-        id: call_id(block.member("id")),
-        tool: tool(server, block.text("name").unwrap_or_default()),
-        arguments: arguments(block.member("input")).map(unwrapped),
-        ..TracedCall::default()
-    }
+    let id = call_id(block.member("id"));
+    TracedCall::new(
+        id,
+        tool(server, block.text("name").unwrap_or_default()),
+        arguments(block.member("input")).map(unwrapped),
+    )
 }
 
 /// The result in a block. Tools that the provider runs return values; an error is an object with the type of an error.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use m3_trajectory::json::Json;
 
 use super::Format;
-use crate::arguments::{arguments, call_id, is_broken, tool};
+use crate::arguments::{arguments, call_id, is_broken, named_tool};
 use crate::content::Content;
 use crate::conversation::Conversation;
 use crate::export::restore;
@@ -120,15 +120,12 @@ fn agent(it: &mut Conversation, step: &Json, message: &Content) {
     if step.count("llm_call_count") == Some(0) && step.has("tool_calls") {
         it.note("a step that no model made is kept");
     }
-    it.end_reply();
-    it.reply(None);
+    it.new_reply();
     it.say(&message.text());
     let calls = step.list("tool_calls");
     let mut made: Vec<TracedCall> = calls.iter().map(|call| self::call(call, step)).collect();
     results(it, &mut made, step.below(&["observation", "results"]).map(Json::items).unwrap_or_default());
-    for call in made {
-        it.call(call);
-    }
+    it.calls(made);
     it.end_reply();
 }
 
@@ -139,13 +136,11 @@ fn call(call: &Json, step: &Json) -> TracedCall {
     let is_text = detail.is_some_and(|detail| detail.says("item_type", "custom_tool_call"));
     let raw = call.below(&["extra", "raw_arguments"]).or_else(|| detail?.member("raw_arguments"));
     let raw = raw.and_then(Json::as_str).filter(|raw| !is_text && is_broken(raw));
-    TracedCall {
+    TracedCall::new(
         id,
-        tool: tool(None, call.text("function_name").unwrap_or_default()),
-        arguments: raw
-            .map_or_else(|| arguments(call.member("arguments")), |raw| Some(Json::String(raw.to_owned()))),
-        ..TracedCall::default()
-    }
+        named_tool(call, "function_name"),
+        raw.map_or_else(|| arguments(call.member("arguments")), |raw| Some(Json::String(raw.to_owned()))),
+    )
 }
 
 /// Joins results to the calls of the same step: by id, and those without by order if there are as many as calls.

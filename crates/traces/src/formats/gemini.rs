@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use m3_trajectory::json::Json;
 
 use super::Format;
-use crate::arguments::{call_id, or_empty, tool};
+use crate::arguments::{call_id, named_tool, or_empty, tool};
 use crate::call_signs::named_like_calls;
 use crate::content::{Content, Part, string};
 use crate::conversation::Conversation;
@@ -139,9 +139,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
 
 /// Adds a reply: the first of several candidates, which are alternatives.
 pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
-    if let Some(model) = response.first(&["modelVersion", "model_version"]).and_then(Json::as_str) {
-        conversation.model = Some(model.to_owned());
-    }
+    conversation.set_model(response.first(&["modelVersion", "model_version"]).and_then(Json::as_str));
     let candidates = response.list("candidates");
     let first = candidates.iter().min_by_key(|candidate| candidate.count("index").unwrap_or_default());
     let Some(candidate) = first else { return };
@@ -196,42 +194,26 @@ fn part(conversation: &mut Conversation, part: &Json) {
         {
             return go_on(conversation, call);
         }
-        conversation.call(TracedCall {
-            id: call_id(call.member("id")),
-            tool: tool(None, call.text("name").unwrap_or_default()),
-            arguments: or_empty(call.member("args")),
-            ..TracedCall::default()
-        });
+        let id = call_id(call.member("id"));
+        conversation.call(TracedCall::new(id, named_tool(call, "name"), or_empty(call.member("args"))));
         if call.has("partialArgs") {
             go_on(conversation, call);
         }
     } else if let Some(code) = part.first(&["executableCode", "executable_code"]) {
-        conversation.end_reply();
-        conversation.reply(None);
-        conversation.call(TracedCall {
-            id: call_id(code.member("id")),
-            tool: "code_execution".to_owned(),
-            arguments: or_empty(Some(code)),
-            ..TracedCall::default()
-        });
+        conversation.new_reply();
+        let id = call_id(code.member("id"));
+        conversation.call(TracedCall::new(id, "code_execution".to_owned(), or_empty(Some(code))));
     } else if let Some(done) = part.first(&["codeExecutionResult", "code_execution_result"]) {
         conversation.result(Outcome {
-            id: call_id(done.member("id")),
             tool: Some("code_execution".to_owned()),
-            result: done.member("output").cloned(),
             is_error: done.text("outcome").is_some_and(|outcome| outcome != "OUTCOME_OK"),
-            ..Outcome::default()
+            ..Outcome::new(call_id(done.member("id")), done.member("output").cloned())
         });
     } else if let Some(call) = part.first(&["toolCall", "tool_call"]) {
         let name = call.first(&["toolType", "tool_type"]).and_then(Json::as_str).unwrap_or_default();
-        conversation.end_reply();
-        conversation.reply(None);
-        conversation.call(TracedCall {
-            id: call_id(call.member("id")),
-            tool: name.to_owned(),
-            arguments: or_empty(call.member("args")),
-            ..TracedCall::default()
-        });
+        conversation.new_reply();
+        let id = call_id(call.member("id"));
+        conversation.call(TracedCall::new(id, name.to_owned(), or_empty(call.member("args"))));
     } else if let Some(response) =
         part.first(&["toolResponse", "tool_response"]).or_else(|| part.first(&RESPONSE))
     {
@@ -335,11 +317,9 @@ pub(super) fn outcome(response: &Json) -> Outcome {
     }
     let name = response.first(&["name", "toolType", "tool_type"]).and_then(Json::as_str);
     Outcome {
-        id: call_id(response.member("id")),
         tool: name.map(|name| tool(None, name)),
-        result,
         is_error: error.is_some(),
-        ..Outcome::default()
+        ..Outcome::new(call_id(response.member("id")), result)
     }
 }
 

@@ -99,10 +99,8 @@ fn steps(value: &Json, tools: &str, inputs: &str) -> Vec<Vec<TracedCall>> {
     let inputs = value.list(inputs);
     let step = |(at, names): (usize, &Json)| {
         let arguments = inputs.get(at).map(Json::items).unwrap_or_default();
-        let call = |(at, name): (usize, &Json)| TracedCall {
-            tool: tool(None, name.as_str().unwrap_or_default()),
-            arguments: arguments.get(at).cloned(),
-            ..TracedCall::default()
+        let call = |(at, name): (usize, &Json)| {
+            TracedCall::new(None, tool(None, name.as_str().unwrap_or_default()), arguments.get(at).cloned())
         };
         names.items().iter().enumerate().map(call).collect()
     };

@@ -61,10 +61,12 @@ fn add_calls(task: &mut Trace, label: &[Json]) {
         }
         let kept = KEPT.iter().filter_map(|key| Some(((*key).to_owned(), item.member(key)?.clone())));
         let call = TracedCall {
-            tool: tool(item.text("mcp_server"), name),
-            arguments: or_empty(item.first(&["input", "arguments"])),
             extra: kept.collect(),
-            ..TracedCall::default()
+            ..TracedCall::new(
+                None,
+                tool(item.text("mcp_server"), name),
+                or_empty(item.first(&["input", "arguments"])),
+            )
         };
         let next = task.steps.len();
         let place = item.id("step").map_or(next, |number| *places.entry(number).or_insert(next));

@@ -10,7 +10,7 @@ use crate::arguments::{arguments, tool};
 use crate::call_shapes::call;
 use crate::content::Content;
 use crate::conversation::Conversation;
-use crate::fields::{Fields, members, names};
+use crate::fields::{Fields, items_or_one, members, names};
 use crate::input::{At, Input, ReadError, Sink};
 use crate::outcome::Outcome;
 use crate::trace::TracedCall;
@@ -39,24 +39,14 @@ fn is_event(record: &Json) -> bool {
 
 /// The events of an instance of a benchmark; old histories have pairs of them.
 fn history(record: &Json) -> Option<Vec<&Json>> {
-    let events: Vec<&Json> = record
-        .list("history")
-        .iter()
-        .flat_map(|item| match item {
-            Json::Array(pair) => pair.as_slice(),
-            one => std::slice::from_ref(one),
-        })
-        .collect();
+    let events: Vec<&Json> = record.list("history").iter().flat_map(|item| items_or_one(item)).collect();
     events.iter().any(|event| is_event(event)).then_some(events)
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if !input.head.any(|record| history(record).is_some()) {
         return input.conversations(sink, |sink, at, value| {
-            let events = match value {
-                Json::Array(items) => items.as_slice(),
-                one => std::slice::from_ref(one),
-            };
+            let events = items_or_one(value);
             give(sink, at, value, &events.iter().collect::<Vec<_>>())
         });
     }
@@ -102,8 +92,7 @@ impl History {
                 if is_user {
                     it.user(Content::of_text(text));
                 } else {
-                    it.end_reply();
-                    it.reply(None);
+                    it.new_reply();
                     it.say(text);
                 }
             }
@@ -119,8 +108,7 @@ impl History {
         let args = event.member("args").unwrap_or(&Json::Null);
         if action == "finish" {
             let answer = args.first(&["final_thought", "thought", "message"]).and_then(Json::as_str);
-            it.end_reply();
-            it.reply(None);
+            it.new_reply();
             it.say(answer.unwrap_or_default());
             return;
         }
@@ -146,7 +134,7 @@ impl History {
         let code = event.below(&["extras", "metadata", "exit_code"]).and_then(crate::fields::number);
         let is_error = event.says("observation", "error") || code.is_some_and(|code| code > 0.0);
         let result = event.member("content").map(crate::content::result_of);
-        it.result(Outcome { id: Some(id), result, is_error, ..Outcome::default() });
+        it.result(Outcome { is_error, ..Outcome::new(Some(id), result) });
     }
 }
 
@@ -168,15 +156,11 @@ fn written(event: &Json) -> Option<TracedCall> {
 /// The call of an action, from what the program ran: of a tool of MCP, its name and arguments.
 fn own_call(action: &str, args: &Json) -> TracedCall {
     if let (Some(name), Some(inner)) = (args.text("name"), args.member("arguments")) {
-        return TracedCall {
-            tool: tool(None, name),
-            arguments: arguments(Some(inner)),
-            ..TracedCall::default()
-        };
+        return TracedCall::new(None, tool(None, name), arguments(Some(inner)));
     }
     let own = members(args).iter().filter(|(key, value)| !ABOUT.contains(&&**key) && *value != Json::Null);
     let own = Json::Object(own.cloned().collect());
-    TracedCall { tool: tool(None, action), arguments: Some(own), ..TracedCall::default() }
+    TracedCall::new(None, tool(None, action), Some(own))
 }
 
 #[cfg(test)]

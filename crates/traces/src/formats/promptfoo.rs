@@ -3,7 +3,7 @@
 use m3_trajectory::json::{Json, parse};
 
 use super::{Format, chat};
-use crate::arguments::{arguments, call_id, input, tool};
+use crate::arguments::{arguments, call_id, input, named_tool, tool};
 use crate::content::{Content, string};
 use crate::conversation::Conversation;
 use crate::fields::Fields;
@@ -130,12 +130,13 @@ fn agent(conversation: &mut Conversation, calls: &[Json]) -> bool {
             continue;
         }
         let traced = TracedCall {
-            id: call_id(call.member("id")),
-            tool: tool(None, call.text("name").unwrap_or_default()),
-            arguments: arguments(call.first(&["input", "arguments", "args"])),
             result: call.first(&["output", "result"]).cloned(),
             is_error: call.is("is_error") || call.is("isError"),
-            ..TracedCall::default()
+            ..TracedCall::new(
+                call_id(call.member("id")),
+                named_tool(call, "name"),
+                arguments(call.first(&["input", "arguments", "args"])),
+            )
         };
         conversation.step(vec![traced]);
         conversation.note("whether a call was made together with others is unknown");
@@ -153,9 +154,7 @@ fn raw(conversation: &mut Conversation, raw: &Json) -> bool {
     else {
         return false;
     };
-    if let Some(model) = raw.text("model") {
-        conversation.model = Some(model.to_owned());
-    }
+    conversation.set_model(raw.text("model"));
     output(conversation, parts);
     true
 }
@@ -204,19 +203,18 @@ fn part(conversation: &mut Conversation, part: &Json) -> bool {
         "thinking" | "redacted_thinking" | "reasoning" => {}
         "tool_use" | "server_tool_use" | "function_call" | "mcp_call" if !name.is_empty() => {
             let server = part.first(&["server_label", "namespace"]).and_then(Json::as_str);
-            conversation.call(TracedCall {
-                id: call_id(part.first(&["call_id", "id"])),
-                tool: tool(server, name),
-                arguments: arguments(part.first(&["input", "arguments"])),
-                ..TracedCall::default()
-            });
+            let id = call_id(part.first(&["call_id", "id"]));
+            conversation.call(TracedCall::new(
+                id,
+                tool(server, name),
+                arguments(part.first(&["input", "arguments"])),
+            ));
         }
-        "custom_tool_call" if !name.is_empty() => conversation.call(TracedCall {
-            id: call_id(part.member("call_id")),
-            tool: tool(None, name),
-            arguments: part.member("input").map(input),
-            ..TracedCall::default()
-        }),
+        "custom_tool_call" if !name.is_empty() => conversation.call(TracedCall::new(
+            call_id(part.member("call_id")),
+            tool(None, name),
+            part.member("input").map(input),
+        )),
         _ if part.has("function") || part.has("custom") => conversation.call(chat::call(part)),
         _ => return false,
     }

@@ -136,9 +136,7 @@ fn ask(conversation: &mut Conversation, request: &Json) {
 fn replied(conversation: &mut Conversation, response: &Json) {
     conversation.at(response.number("created_at"));
     conversation.usage.add(response.member("usage").map(Usage::of_openai).unwrap_or_default());
-    if let Some(model) = response.text("model") {
-        conversation.model = Some(model.to_owned());
-    }
+    conversation.set_model(response.text("model"));
 }
 
 /// Adds a whole reply with its items.
@@ -236,7 +234,7 @@ fn call(kind: &str, item: &Json) -> TracedCall {
         _ => (bare.to_owned(), item.first(&["action", "actions", "operation"]).map(without_nulls)),
     };
     let id = call_id(item.first(&["call_id", "callId", "id"]));
-    TracedCall { id, tool, arguments, ..TracedCall::default() }
+    TracedCall::new(id, tool, arguments)
 }
 
 /// The name of a tool, with its namespace only if that is an MCP server.
@@ -257,13 +255,13 @@ fn output(conversation: &mut Conversation, item: &Json) {
     if item.says("status", "incomplete") {
         conversation.note("a result was cut off");
     }
-    conversation.result(Outcome { id, result, ..Outcome::default() });
+    conversation.result(Outcome::new(id, result));
 }
 
 /// A call that the provider ran, with its result beside it.
 fn hosted(kind: &str, item: &Json) -> TracedCall {
     let bare = kind.strip_suffix("_call").unwrap_or(kind).to_owned();
-    let call = TracedCall { tool: bare, ..TracedCall::default() };
+    let call = TracedCall::new(None, bare, None);
     let list = |key: &str| item.member(key).filter(|it| !it.items().is_empty()).cloned();
     match kind {
         "mcp_call" => {

@@ -272,10 +272,8 @@ impl Reading {
         }
         if let Some(result) = call.result.clone().filter(|_| !self.it.has_result(&id)) {
             self.it.result(crate::outcome::Outcome {
-                id: Some(id.clone()),
-                result: Some(result),
                 is_error: call.is_error,
-                ..Default::default()
+                ..crate::outcome::Outcome::new(Some(id.clone()), Some(result))
             });
         }
         // A stream tells the beginning of the arguments first.

@@ -55,10 +55,8 @@ fn action(step: &Json) -> Option<TracedCall> {
     };
     let input = action.first(&["tool_input", "toolInput"]);
     Some(TracedCall {
-        tool: tool(None, action.text("tool")?),
-        arguments: arguments(input),
         result: observation.cloned(),
-        ..TracedCall::default()
+        ..TracedCall::new(None, tool(None, action.text("tool")?), arguments(input))
     })
 }
 
@@ -78,10 +76,8 @@ fn result(record: &Json) -> Conversation {
             break;
         }
         it.step(vec![TracedCall {
-            tool: tool(None, name),
-            arguments: arguments(turn("tool_args", count - 1)),
             result: turn("observation", count - 1).cloned(),
-            ..TracedCall::default()
+            ..TracedCall::new(None, tool(None, name), arguments(turn("tool_args", count - 1)))
         }]);
     }
     let all = turns.keys().filter(|key| key.starts_with("tool_name_")).count();

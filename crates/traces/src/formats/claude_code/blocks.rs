@@ -17,12 +17,11 @@ pub(super) fn assistant(it: &mut Conversation, message: &Json) {
     for block in content.map(Json::items).unwrap_or_default() {
         match block.text("type") {
             Some("text") => it.say(block.text("text").unwrap_or_default()),
-            Some("tool_use") => it.call(TracedCall {
-                id: call_id(block.member("id")),
-                tool: tool(block.text("toolset_name"), block.text("name").unwrap_or_default()),
-                arguments: arguments(block.member("input")),
-                ..TracedCall::default()
-            }),
+            Some("tool_use") => it.call(TracedCall::new(
+                call_id(block.member("id")),
+                tool(block.text("toolset_name"), block.text("name").unwrap_or_default()),
+                arguments(block.member("input")),
+            )),
             Some("thinking" | "redacted_thinking") => {}
             _ => it.note("a block of an unknown type is left out"),
         }
@@ -55,7 +54,7 @@ pub(super) fn user(it: &mut Conversation, message: &Json, is_own: bool) {
 /// Adds the result of a call.
 pub(super) fn result(it: &mut Conversation, block: &Json) {
     let content = block.member("content").map(Content::from_json).unwrap_or_default();
-    let outcome = Outcome::new(call_id(block.member("tool_use_id")), &content);
+    let outcome = Outcome::new(call_id(block.member("tool_use_id")), Some(content.to_json()));
     it.result(Outcome { is_error: block.is("is_error"), ..outcome });
 }
 

@@ -92,9 +92,7 @@ pub(super) fn branch(lines: &[&Line]) -> Branch {
 
 /// Adds a line of the model.
 fn assistant<'l>(it: &mut Conversation, line: &'l Line, usage: &mut HashMap<&'l str, Usage>) {
-    if let Some(model) = line.message.text("model") {
-        it.model = Some(model.to_owned());
-    }
+    it.set_model(line.message.text("model"));
     let reported = line.message.member("usage").map(Usage::of_anthropic);
     // All lines of a reply have its tokens.
     match (line.reply(), reported) {

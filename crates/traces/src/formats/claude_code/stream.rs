@@ -6,7 +6,7 @@ use m3_trajectory::json::Json;
 
 use super::blocks;
 use crate::conversation::{Answer, Conversation};
-use crate::fields::Fields;
+use crate::fields::{Fields, items_or_one};
 use crate::input::{Input, ReadError, Sink};
 use crate::usage::Usage;
 
@@ -28,10 +28,7 @@ pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadErr
     let mut runs: Vec<Run> = Vec::new();
     let mut of_ids: HashMap<String, usize> = HashMap::new();
     input.values(sink, |_, record| {
-        let lines = match &record.value {
-            Json::Array(lines) => lines.as_slice(),
-            line => std::slice::from_ref(line),
-        };
+        let lines = items_or_one(&record.value);
         for line in lines {
             let Some(id) = line.id("session_id") else { continue };
             let place = *of_ids.entry(id).or_insert_with_key(|id| {

@@ -55,9 +55,7 @@ impl Rollout {
             // Forks repeat the head of the session that they come from after their own.
             "session_meta" if self.conversation.id.is_none() => self.conversation.id = payload.id("id"),
             "turn_context" => {
-                if let Some(model) = payload.text("model") {
-                    self.conversation.model = Some(model.to_owned());
-                }
+                self.conversation.set_model(payload.text("model"));
             }
             "response_item" if self.is_repeated(payload) => {
                 self.conversation.note("a repeated item is left out");

@@ -125,7 +125,7 @@ impl CallsReading {
         }
         for (name, inner) in all {
             let arguments = arguments(Some(inner));
-            self.add(TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() });
+            self.add(TracedCall::new(None, tool(None, name), arguments));
         }
     }
 
@@ -145,7 +145,7 @@ impl CallsReading {
             self.unread += 1;
             return;
         }
-        self.add(TracedCall { tool: tool(None, name), ..TracedCall::default() });
+        self.add(TracedCall::new(None, tool(None, name), None));
     }
 
     /// Reads the items of a step.

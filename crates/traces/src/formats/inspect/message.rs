@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::Json;
 
-use crate::arguments::{arguments, call_id, read, tool};
+use crate::arguments::{arguments, call_id, named_tool, read, tool};
 use crate::content::{Content, Part, string};
 use crate::conversation::Conversation;
 use crate::fields::{Fields, members};
@@ -17,9 +17,7 @@ pub(super) fn reply<'c>(
     id: Option<&str>,
     calls: impl Iterator<Item = &'c Json>,
 ) {
-    if let Some(model) = message.text("model") {
-        it.model = Some(model.to_owned());
-    }
+    it.set_model(message.text("model"));
     for part in message.list("content").iter().filter(|part| part.says("type", "tool_use")) {
         it.step(vec![hosted(part)]);
     }
@@ -38,15 +36,13 @@ fn hosted(part: &Json) -> TracedCall {
     let server = part.text("context").filter(|_| part.says("tool_type", "mcp_call"));
     let error = part.text("error");
     TracedCall {
-        tool: tool(server, name.unwrap_or_default()),
-        arguments: arguments(part.member("arguments")),
         result: part
             .member("result")
             .filter(|result| error.is_none() || **result != string(""))
             .cloned()
             .or_else(|| error.map(string)),
         is_error: error.is_some(),
-        ..TracedCall::default()
+        ..TracedCall::new(None, tool(server, name.unwrap_or_default()), arguments(part.member("arguments")))
     }
 }
 
@@ -59,12 +55,8 @@ pub(super) fn call(call: &Json) -> TracedCall {
         },
         None => arguments(call.member("arguments")),
     };
-    TracedCall {
-        id: call_id(call.member("id")),
-        tool: tool(None, call.text("function").unwrap_or_default()),
-        arguments: written,
-        ..TracedCall::default()
-    }
+    let id = call_id(call.member("id"));
+    TracedCall::new(id, named_tool(call, "function"), written)
 }
 
 /// The text that a model wrote as arguments: it stands between the first and the last paragraph of the error.
@@ -84,7 +76,7 @@ pub(super) fn result(id: Option<String>, value: &Json, content: Content) -> Outc
         tool: value.text("function").map(|name| tool(None, name)),
         is_error: error.is_some(),
         error_type: error.and_then(|error| error.text("type")).map(str::to_owned),
-        ..Outcome::new(id, &content)
+        ..Outcome::new(id, Some(content.to_json()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use m3_trajectory::json::Json;
 
 use super::super::chat;
-use crate::arguments::{arguments, call_id, read, tool};
+use crate::arguments::{arguments, call_id, named_tool, read, tool};
 use crate::content::{Content, Part};
 use crate::conversation::Conversation;
 use crate::fields::{Fields, members};
@@ -162,11 +162,9 @@ pub(crate) fn add(it: &mut Conversation, message: &Message<'_>) {
 /// The result that a message holds.
 pub(crate) fn outcome(id: Option<String>, data: &Json) -> Outcome {
     Outcome {
-        id,
         tool: data.text("name").map(|name| tool(None, name)),
-        result: data.member("content").map(result),
         is_error: data.says("status", "error"),
-        ..Outcome::default()
+        ..Outcome::new(id, data.member("content").map(result))
     }
 }
 
@@ -184,10 +182,7 @@ pub(crate) fn result(content: &Json) -> Json {
 /// Adds a reply of a model.
 pub(crate) fn reply(it: &mut Conversation, data: &Json, id: Option<&str>) {
     let about = data.member("response_metadata");
-    if let Some(model) = about.and_then(|about| about.first(&["model_name", "model"])).and_then(Json::as_str)
-    {
-        it.model = Some(model.to_owned());
-    }
+    it.set_model(about.and_then(|about| about.first(&["model_name", "model"])).and_then(Json::as_str));
     it.usage.add(usage(data));
     let blocks = data.member("content").map(Json::items).unwrap_or_default();
     for call in hosted(blocks) {
@@ -203,9 +198,7 @@ pub(crate) fn reply(it: &mut Conversation, data: &Json, id: Option<&str>) {
         [] => calls(it, data, blocks),
         streamed => pieces(streamed),
     };
-    for call in calls {
-        it.call(call);
-    }
+    it.calls(calls);
 }
 
 /// The calls of a reply, each once: programs repeat them in the shape of their provider.
@@ -244,12 +237,8 @@ fn calls(it: &mut Conversation, data: &Json, blocks: &[Json]) -> Vec<TracedCall>
 
 /// A call; if its arguments could not be read they are the text that the model wrote.
 fn call(call: &Json) -> TracedCall {
-    TracedCall {
-        id: call_id(call.member("id")),
-        tool: tool(None, call.text("name").unwrap_or_default()),
-        arguments: arguments(call.first(&["args", "input", "arguments"])),
-        ..TracedCall::default()
-    }
+    let id = call_id(call.member("id"));
+    TracedCall::new(id, named_tool(call, "name"), arguments(call.first(&["args", "input", "arguments"])))
 }
 
 /// The calls whose pieces were streamed.

@@ -339,13 +339,10 @@ fn tools_alone<'r>(it: &mut Conversation, tools: impl Iterator<Item = &'r Run<'r
     for run in tools {
         let outcome = tool_result(run);
         let call = TracedCall {
-            id: outcome.id,
-            tool: crate::arguments::tool(None, run.name),
-            arguments: run.arguments(),
             result: outcome.result,
             is_error: outcome.is_error,
             seconds: run.seconds(),
-            ..TracedCall::default()
+            ..TracedCall::new(outcome.id, crate::arguments::tool(None, run.name), run.arguments())
         };
         let number = steps.begin(call, moment(run.start));
         steps.end(number, moment(run.end));

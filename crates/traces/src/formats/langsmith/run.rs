@@ -182,11 +182,7 @@ pub(super) fn tool_result(run: &Run<'_>) -> Outcome {
     let id = id.or_else(|| call_id(message.and_then(|message| message.member("tool_call_id"))));
     let mut outcome = match (message, output) {
         (Some(message), _) => outcome(id, message),
-        (None, Some(value)) => Outcome {
-            id,
-            result: Some(super::super::langchain::message::result(value)),
-            ..Outcome::default()
-        },
+        (None, Some(value)) => Outcome::new(id, Some(super::super::langchain::message::result(value))),
         (None, None) => Outcome { id, ..Outcome::default() },
     };
     outcome.tool = Some(tool(None, run.name));

@@ -7,7 +7,7 @@ mod session;
 use m3_trajectory::json::{Json, parse};
 
 use super::Format;
-use crate::fields::Fields;
+use crate::fields::{Fields, items_or_one};
 use crate::head::Shape;
 use crate::input::{Input, ReadError, Sink};
 use crate::time::time;
@@ -62,10 +62,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut sessions = Sessions::default();
     let name = log::server_of_file(input.source.name());
     input.values(sink, |_, record| {
-        let envelopes = match &record.value {
-            Json::Array(items) => items.as_slice(),
-            other => std::slice::from_ref(other),
-        };
+        let envelopes = items_or_one(&record.value);
         for envelope in envelopes {
             self::envelope(&mut sessions, envelope, record.line, name.as_deref());
         }

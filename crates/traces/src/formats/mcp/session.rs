@@ -135,11 +135,11 @@ impl Session {
         let call = (method == "tools/call").then(|| {
             let params = message.member("params").unwrap_or(&Json::Null);
             self.trace_id(params);
-            let call = TracedCall {
-                tool: params.text("name").unwrap_or_default().to_owned(),
-                arguments: or_empty(params.member("arguments")),
-                ..TracedCall::default()
-            };
+            let call = TracedCall::new(
+                None,
+                params.text("name").unwrap_or_default().to_owned(),
+                or_empty(params.member("arguments")),
+            );
             self.calls.begin(call, moment)
         });
         let from = about.from.map(str::to_owned);

@@ -29,9 +29,7 @@ pub(super) fn read_events(events: &[Json]) -> Conversation {
             conversation.model = response.text("model").map(str::to_owned).or(conversation.model.take());
             response.list("output").iter().for_each(|item| items.add(item));
         }
-        if let Some(model) = event.below(&["session", "model"]).and_then(Json::as_str) {
-            conversation.model = Some(model.to_owned());
-        }
+        conversation.set_model(event.below(&["session", "model"]).and_then(Json::as_str));
         event.member("item").into_iter().for_each(|item| items.add(item));
         match event.text("type") {
             Some("response.function_call_arguments.done") => items.add_arguments(event),

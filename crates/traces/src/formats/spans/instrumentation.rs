@@ -207,11 +207,9 @@ fn new_run(span: &Span) -> ToolRun {
     let name = own.filter(|name| !name.is_empty()).or(before).unwrap_or(&span.name);
     ToolRun {
         call: TracedCall {
-            id: span.attributes.id("gen_ai.tool.call.id"),
-            tool: tool(None, name),
             is_error: span.is_failed(),
             error_type: span.is_failed().then(|| span.error_type()).flatten(),
-            ..TracedCall::default()
+            ..TracedCall::new(span.attributes.id("gen_ai.tool.call.id"), tool(None, name), None)
         },
         is_second: true,
         message: span.error_message().map(str::to_owned),

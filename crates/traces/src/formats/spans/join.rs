@@ -380,7 +380,7 @@ fn loose(
             .map_or(0, |starts| starts.partition_point(|at| *at <= tool_span.start));
         let key = (tool_span.caller, gap);
         let (start, end) = (tool_span.start, tool_span.end.or(tool_span.start));
-        let mut call = TracedCall { tool: tool_span.ran.call.tool.clone(), ..TracedCall::default() };
+        let mut call = TracedCall::new(None, tool_span.ran.call.tool.clone(), None);
         complete(&mut call, Some(tool_span), None);
         conversation.note(match (has_calls, start) {
             (true, _) => "a call that no reply is known to have made",

@@ -99,10 +99,8 @@ fn message(message: &Json, role: &str, notes: &mut Notes) -> Option<Turn> {
             (!assistant.is_empty()).then_some(Turn::Assistant(assistant))
         }
         "tool" | "function" => Some(Turn::Result(Outcome {
-            id: call_id(message.member("tool_call_id")),
             tool: message.text("name").map(|name| tool(None, name)),
-            result: result(message, notes),
-            ..Outcome::default()
+            ..Outcome::new(call_id(message.member("tool_call_id")), result(message, notes))
         })),
         "" | "system" | "developer" => None,
         _ => Some(Turn::Unknown),
@@ -148,12 +146,12 @@ fn traced_call(
     notes: &mut Notes,
 ) -> TracedCall {
     let none = Json::Object(Vec::new());
-    TracedCall {
-        id: call_id(id),
-        tool: tool(None, name.and_then(Json::as_str).unwrap_or_default()),
-        arguments: cut::arguments(Some(arguments.unwrap_or(&none)), notes),
-        ..TracedCall::default()
-    }
+    let id = call_id(id);
+    TracedCall::new(
+        id,
+        tool(None, name.and_then(Json::as_str).unwrap_or_default()),
+        cut::arguments(Some(arguments.unwrap_or(&none)), notes),
+    )
 }
 
 /// The content of a message; `None` if it is hidden.
@@ -201,16 +199,17 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     let name = own.or(handed.as_deref()).unwrap_or(&span.name);
     let mut ran = ToolRun {
         call: TracedCall {
-            id: attributes.first(&["tool.id", "tool_call.id"]).and_then(|id| call_id(Some(id))),
-            tool: tool(None, name),
-            arguments: tool_values::arguments(
-                attributes.get("input.value"),
-                attributes.tree("tool.parameters").as_ref(),
-                notes,
-            ),
             is_error: span.is_failed(),
             error_type: span.is_failed().then(|| span.error_type()).flatten(),
-            ..TracedCall::default()
+            ..TracedCall::new(
+                attributes.first(&["tool.id", "tool_call.id"]).and_then(|id| call_id(Some(id))),
+                tool(None, name),
+                tool_values::arguments(
+                    attributes.get("input.value"),
+                    attributes.tree("tool.parameters").as_ref(),
+                    notes,
+                ),
+            )
         },
         is_second: true,
         message: span.error_message().map(str::to_owned),

@@ -4,7 +4,7 @@ use m3_trajectory::json::Json;
 
 use super::cut;
 use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn};
-use crate::arguments::{call_id, tool};
+use crate::arguments::{call_id, named_tool, tool};
 use crate::content::{Content, result_of, string};
 use crate::fields::Fields;
 use crate::outcome::Outcome;
@@ -86,12 +86,8 @@ fn usage(attributes: &Attributes) -> Usage {
 
 /// A call of a reply or of a message.
 fn traced_call(call: &Json, notes: &mut Notes) -> TracedCall {
-    TracedCall {
-        id: call_id(call.member("toolCallId")),
-        tool: tool(None, call.text("toolName").unwrap_or_default()),
-        arguments: cut::arguments(call.first(&["input", "args"]), notes),
-        ..TracedCall::default()
-    }
+    let id = call_id(call.member("toolCallId"));
+    TracedCall::new(id, named_tool(call, "toolName"), cut::arguments(call.first(&["input", "args"]), notes))
 }
 
 /// A tool that was run. Its arguments and its result are JSON; a text is in quotes.
@@ -99,13 +95,14 @@ fn ran(attributes: &Attributes, span: &Span, notes: &mut Notes) -> ToolRun {
     let result = cut::value(attributes.get("ai.toolCall.result"), notes).map(|value| result_of(&value));
     ToolRun {
         call: TracedCall {
-            id: attributes.id("ai.toolCall.id"),
-            tool: tool(None, attributes.text("ai.toolCall.name").unwrap_or_default()),
-            arguments: cut::arguments(attributes.get("ai.toolCall.args"), notes),
             result,
             is_error: span.is_failed(),
             error_type: span.is_failed().then(|| span.error_type()).flatten(),
-            ..TracedCall::default()
+            ..TracedCall::new(
+                attributes.id("ai.toolCall.id"),
+                tool(None, attributes.text("ai.toolCall.name").unwrap_or_default()),
+                cut::arguments(attributes.get("ai.toolCall.args"), notes),
+            )
         },
         message: span.error_message().map(str::to_owned),
         ..ToolRun::default()
@@ -174,10 +171,8 @@ fn outcome(part: &Json) -> Outcome {
         _ => value.or(output).or_else(|| part.member("result")).map(result_of),
     };
     Outcome {
-        id: call_id(part.member("toolCallId")),
         tool: part.text("toolName").map(|name| tool(None, name)),
-        result,
         is_error: kind.starts_with("error-") || part.is("isError"),
-        ..Outcome::default()
+        ..Outcome::new(call_id(part.member("toolCallId")), result)
     }
 }

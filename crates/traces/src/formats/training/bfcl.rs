@@ -10,7 +10,7 @@ use super::written::tagged;
 use crate::arguments::{arguments, tool};
 use crate::content::Content;
 use crate::conversation::Conversation;
-use crate::fields::{Fields, count, members, names};
+use crate::fields::{Fields, count, items_or_one, members, names};
 use crate::input::{At, Input, ReadError, Sink};
 use crate::trace::{Trace, TraceKind, TracedCall};
 
@@ -159,8 +159,7 @@ fn result(conversation: &mut Conversation, result: &Json) {
 
 /// One reply: a list of {NAME: arguments}, or a text, which is calls in Python or the answer.
 fn reply(conversation: &mut Conversation, reply: &Json) {
-    conversation.end_reply();
-    conversation.reply(None);
+    conversation.new_reply();
     match reply {
         Json::String(text) => self::text(conversation, text),
         Json::Array(list) => {
@@ -169,17 +168,14 @@ fn reply(conversation: &mut Conversation, reply: &Json) {
                     Json::String(text) => python(conversation, text),
                     item => members(item).iter().for_each(|(name, written)| {
                         let arguments = arguments(Some(written));
-                        add(
-                            conversation,
-                            TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() },
-                        );
+                        add(conversation, TracedCall::new(None, tool(None, name), arguments));
                     }),
                 }
             }
         }
         Json::Object(calls) => calls.iter().for_each(|(name, written)| {
             let arguments = arguments(Some(written));
-            add(conversation, TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() });
+            add(conversation, TracedCall::new(None, tool(None, name), arguments));
         }),
         _ => conversation.note("a reply of an unknown kind is left out"),
     }
@@ -250,10 +246,8 @@ fn answer(conversation: &mut Conversation, truth: &[Json]) {
                 let arguments = Some(Json::Object(first_of_each(conversation, allowed)));
                 let accepted = matches!(allowed, Json::Object(_)).then(|| allowed.clone());
                 conversation.call(TracedCall {
-                    tool: tool(None, name),
-                    arguments,
                     extra: accepted.map(|accepted| ("accepted".to_owned(), accepted)).into_iter().collect(),
-                    ..TracedCall::default()
+                    ..TracedCall::new(None, tool(None, name), arguments)
                 });
             }),
         }
@@ -264,10 +258,7 @@ fn answer(conversation: &mut Conversation, truth: &[Json]) {
 fn first_of_each(conversation: &mut Conversation, allowed: &Json) -> Vec<(String, Json)> {
     let mut chosen = Vec::new();
     for (key, values) in members(allowed) {
-        let values = match values {
-            Json::Array(values) => values.as_slice(),
-            one => std::slice::from_ref(one),
-        };
+        let values = items_or_one(values);
         if values.len() > 1 {
             conversation.note(
                 "of several allowed values of an argument the first is taken; all are in the member `accepted`",

@@ -54,11 +54,8 @@ impl Reader<'_> {
                 } else {
                     string(start.get(..start.len() - left)?.trim())
                 };
-                return (is_named || may_be_any).then(|| TracedCall {
-                    tool: tool(None, name),
-                    arguments: Some(arguments),
-                    ..TracedCall::default()
-                });
+                return (is_named || may_be_any)
+                    .then(|| TracedCall::new(None, tool(None, name), Some(arguments)));
             }
             let key = self.key();
             let value = self.argument()?;

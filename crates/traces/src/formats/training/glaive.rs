@@ -4,7 +4,7 @@ use m3_trajectory::json::{Json, parse};
 
 use super::super::Format;
 use super::{records, written};
-use crate::arguments::{or_empty, tool};
+use crate::arguments::{named_tool, or_empty, tool};
 use crate::content::Content;
 use crate::content::string;
 use crate::conversation::Conversation;
@@ -67,7 +67,7 @@ fn turn(conversation: &mut Conversation, speaker: &str, text: &str) {
         "USER:" => conversation.user(Content::of_text(text)),
         "ASSISTANT:" => reply(conversation, text),
         "FUNCTION RESPONSE:" => {
-            conversation.result(Outcome { result: Some(string(text)), ..Outcome::default() });
+            conversation.result(Outcome::new(None, Some(string(text))));
         }
         _ => {}
     }
@@ -98,16 +98,12 @@ fn call(text: &str) -> TracedCall {
             _ => literal::value(&format!("'{inside}'"))
                 .map_or_else(|| string(&inside), |it| written::object(it.as_str().unwrap_or(&inside))),
         };
-        return TracedCall { tool: tool(None, name), arguments: Some(arguments), ..TracedCall::default() };
+        return TracedCall::new(None, tool(None, name), Some(arguments));
     }
     let value = literal::value(text).filter(|value| value.text("name").is_some());
     value.map_or_else(
         || written::unreadable(text),
-        |value| TracedCall {
-            tool: tool(None, value.text("name").unwrap_or_default()),
-            arguments: or_empty(value.member("arguments")),
-            ..TracedCall::default()
-        },
+        |value| TracedCall::new(None, named_tool(&value, "name"), or_empty(value.member("arguments"))),
     )
 }
 

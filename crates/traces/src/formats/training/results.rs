@@ -53,12 +53,12 @@ fn outcome(text: &str) -> Outcome {
             return named(value);
         }
     }
-    Outcome { result: Some(string(text)), ..Outcome::default() }
+    Outcome::new(None, Some(string(text)))
 }
 
 /// A result that names its tool.
 fn named(value: Json) -> Outcome {
-    Outcome { tool: value.text("name").map(str::to_owned), result: Some(value), ..Outcome::default() }
+    Outcome { tool: value.text("name").map(str::to_owned), ..Outcome::new(None, Some(value)) }
 }
 
 #[cfg(test)]

@@ -110,7 +110,7 @@ impl Reader {
         let text = written::without_thoughts(text);
         let calls = if text.starts_with('[') { calls::calls(text) } else { None };
         match calls.filter(|calls| !calls.is_empty()) {
-            Some(calls) => calls.into_iter().for_each(|call| conversation.call(call)),
+            Some(calls) => conversation.calls(calls),
             None => conversation.say(text),
         }
     }
@@ -121,8 +121,7 @@ impl Reader {
         let arguments = written::object(input);
         conversation.reply(None);
         if name != "Finish" {
-            let call =
-                TracedCall { tool: tool(None, name), arguments: Some(arguments), ..TracedCall::default() };
+            let call = TracedCall::new(None, tool(None, name), Some(arguments));
             return conversation.call(call);
         }
         self.has_finished = true;
@@ -142,7 +141,7 @@ impl Reader {
             && members(&value).iter().all(|(key, _)| key == "error" || key == "response")
         {
             let is_error = value.member("error").is_some_and(|error| error.as_str() != Some(""));
-            return conversation.result(Outcome { result: Some(value), is_error, ..Outcome::default() });
+            return conversation.result(Outcome { is_error, ..Outcome::new(None, Some(value)) });
         }
         results::results(conversation, text);
     }

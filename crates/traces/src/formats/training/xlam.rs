@@ -40,7 +40,7 @@ fn record(conversation: &mut Conversation, value: &Json) -> bool {
             );
         }
         Some(list) => match written::of_value(list) {
-            Some(calls) => calls.into_iter().for_each(|call| conversation.call(call)),
+            Some(calls) => conversation.calls(calls),
             None => conversation.note("answers that are no calls are left out"),
         },
         None => {}

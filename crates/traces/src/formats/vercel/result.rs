@@ -91,15 +91,12 @@ fn question(body: &Json) -> Option<Content> {
 }
 
 fn step(conversation: &mut Conversation, step: &Json) {
-    conversation.end_reply();
-    conversation.reply(None);
+    conversation.new_reply();
     let response = step.member("response");
     conversation.within(response.and_then(|it| it.member("timestamp")).and_then(time));
     let model =
         response.and_then(|it| it.text("modelId")).or_else(|| step.below(&["model", "modelId"])?.as_str());
-    if let Some(model) = model {
-        conversation.model = Some(model.to_owned());
-    }
+    conversation.set_model(model);
     conversation.usage.add(step.member("usage").map(Usage::of_ai_sdk).unwrap_or_default());
     let model_results = model_results(response);
     let mut outcomes = Vec::new();
@@ -125,9 +122,7 @@ fn step(conversation: &mut Conversation, step: &Json) {
             _ => conversation.note("a part of an unknown type is left out"),
         }
     }
-    for outcome in outcomes {
-        conversation.result(outcome);
-    }
+    conversation.results(outcomes);
     times(conversation, step);
 }
 
@@ -155,11 +150,9 @@ fn outcome(part: &Json, model_results: &HashMap<&str, &Json>) -> Outcome {
         part.get("output").or_else(|| part.get("result")).cloned()
     };
     Outcome {
-        id: call_id(part.member("toolCallId")),
         tool: part.text("toolName").map(str::to_owned),
-        result,
         is_error,
-        ..Outcome::default()
+        ..Outcome::new(call_id(part.member("toolCallId")), result)
     }
 }
 

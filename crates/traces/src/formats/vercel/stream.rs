@@ -120,7 +120,7 @@ impl Stream {
 
     fn outcome(&mut self, chunk: &Json, result: Option<Json>, is_error: bool) {
         let id = call_id(chunk.member("toolCallId"));
-        let outcome = Outcome { id: id.clone(), result, is_error, ..Outcome::default() };
+        let outcome = Outcome { is_error, ..Outcome::new(id.clone(), result) };
         // A call that the provider ran is done before the reply goes on.
         if chunk.is("providerExecuted") {
             if !chunk.is("preliminary") {
@@ -141,18 +141,11 @@ impl Stream {
         for (id, name, written) in std::mem::take(&mut self.open).into_values() {
             self.conversation.note("a call was cut while it was written");
             let (id, arguments) = (Some(id).filter(|id| !id.is_empty()), arguments(Some(&string(&written))));
-            self.conversation.call(TracedCall {
-                id,
-                tool: tool(None, &name),
-                arguments,
-                ..TracedCall::default()
-            });
+            self.conversation.call(TracedCall::new(id, tool(None, &name), arguments));
         }
         self.places.clear();
         self.ended.clear();
-        for outcome in self.outcomes.drain(..) {
-            self.conversation.result(outcome);
-        }
+        self.conversation.results(self.outcomes.drain(..));
         self.conversation.end_reply();
     }
 

@@ -89,7 +89,7 @@ fn call_and_outcome(part: &Json) -> (TracedCall, Option<Outcome>) {
         "result" => (part.get("result").cloned(), false),
         _ => return (call, None),
     };
-    (call, Some(Outcome { id, result, is_error, ..Outcome::default() }))
+    (call, Some(Outcome { is_error, ..Outcome::new(id, result) }))
 }
 
 /// Adds the parts of a message; `step-start` separates its replies.
@@ -99,9 +99,7 @@ fn parts(conversation: &mut Conversation, parts: &[Json]) {
     for part in parts {
         match part.text("type") {
             Some("step-start") => {
-                for outcome in outcomes.drain(..) {
-                    conversation.result(outcome);
-                }
+                conversation.results(outcomes.drain(..));
                 conversation.end_reply();
             }
             Some("text") => {
@@ -121,9 +119,7 @@ fn parts(conversation: &mut Conversation, parts: &[Json]) {
                     outcomes.extend(outcome);
                 }
                 if !has_steps {
-                    for outcome in outcomes.drain(..) {
-                        conversation.result(outcome);
-                    }
+                    conversation.results(outcomes.drain(..));
                     conversation.end_reply();
                     conversation.note("whether a call was made together with others is unknown");
                 }
@@ -133,9 +129,7 @@ fn parts(conversation: &mut Conversation, parts: &[Json]) {
             _ => conversation.note("a part of an unknown type is left out"),
         }
     }
-    for outcome in outcomes {
-        conversation.result(outcome);
-    }
+    conversation.results(outcomes);
     conversation.end_reply();
 }
 
@@ -148,9 +142,7 @@ fn invocations(conversation: &mut Conversation, message: &Json) {
             conversation.note("whether a call was made together with others is unknown");
         }
         if step.is_none() || step != last {
-            for outcome in outcomes.drain(..) {
-                conversation.result(outcome);
-            }
+            conversation.results(outcomes.drain(..));
             conversation.end_reply();
         }
         last = step;
@@ -158,11 +150,8 @@ fn invocations(conversation: &mut Conversation, message: &Json) {
         conversation.call(call);
         outcomes.extend(outcome);
     }
-    for outcome in outcomes {
-        conversation.result(outcome);
-    }
-    conversation.end_reply();
-    conversation.reply(None);
+    conversation.results(outcomes);
+    conversation.new_reply();
     conversation.say(message.member("content").map(Content::from_json).unwrap_or_default().text().as_str());
     conversation.end_reply();
 }
