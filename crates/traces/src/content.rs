@@ -102,10 +102,19 @@ impl Content {
 
     /// The content as the result of a call: a text, or a list of parts if there are media.
     pub(crate) fn to_json(&self) -> Json {
+        self.written(|media| Some(media.to_json()))
+    }
+
+    /// The text, or the parts if media are among them; `write` turns media into a part, or leaves them out.
+    pub(crate) fn written(&self, mut write: impl FnMut(&Media) -> Option<Json>) -> Json {
         if self.media().next().is_none() {
             return Json::String(self.text());
         }
-        Json::Array(self.parts.iter().map(Part::to_json).collect())
+        let part = |part: &Part| match part {
+            Part::Text(_) => Some(part.to_json()),
+            Part::Media(media) => write(media),
+        };
+        Json::Array(self.parts.iter().filter_map(part).collect())
     }
 }
 
@@ -180,6 +189,11 @@ pub(crate) fn kind_of(media_type: Option<&str>) -> &'static str {
     }
 }
 
+/// The types of parts that are media.
+const MEDIA: &str = "image audio video document file media input_file file-data image-data file-url image-url file-id \
+    image-file-id file-reference image-file-reference blob uri resource resource_link binary audio-url \
+    video-url document-url";
+
 /// Reads a part of any dialect, if it is a text or media. Parts of other types hold calls or thoughts, not content.
 fn part(value: &Json) -> Option<Part> {
     let media = |media| Some(Part::Media(media));
@@ -223,31 +237,7 @@ fn part(value: &Json) -> Option<Part> {
         Some("resource") if value.below(&["resource", "text"]).and_then(Json::as_str).is_some() => {
             value.below(&["resource", "text"]).and_then(Json::as_str).map(|text| Part::Text(text.to_owned()))
         }
-        Some(
-            kind @ ("image"
-            | "audio"
-            | "video"
-            | "document"
-            | "file"
-            | "media"
-            | "input_file"
-            | "file-data"
-            | "image-data"
-            | "file-url"
-            | "image-url"
-            | "file-id"
-            | "image-file-id"
-            | "file-reference"
-            | "image-file-reference"
-            | "blob"
-            | "uri"
-            | "resource"
-            | "resource_link"
-            | "binary"
-            | "audio-url"
-            | "video-url"
-            | "document-url"),
-        ) => media(medium(kind, value, mime)),
+        Some(kind) if MEDIA.split(' ').any(|known| known == kind) => media(medium(kind, value, mime)),
         _ => None,
     }
 }
@@ -353,4 +343,11 @@ pub(crate) fn string(text: &str) -> Json {
 
 pub(crate) fn object<'k>(members: impl IntoIterator<Item = (&'k str, Json)>) -> Json {
     Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// The members that have a count.
+pub(crate) fn counts<'k>(
+    members: impl IntoIterator<Item = (&'k str, Option<u64>)>,
+) -> impl Iterator<Item = (&'k str, Json)> {
+    members.into_iter().filter_map(|(key, count)| Some((key, Json::Integer(i64::try_from(count?).ok()?))))
 }

@@ -75,35 +75,22 @@ impl Input<'_> {
     /// [`ReadError::Refused`], with these names; [`ReadError::Source`] if the file cannot be read again.
     pub(crate) fn refuse_lost_calls(&self) -> Result<(), ReadError> {
         let mut names = BTreeMap::new();
+        let mut count = |value: Option<Json>| {
+            value.iter().for_each(|value| count_signs(value, &mut names));
+            Ok(())
+        };
         match self.head.shape {
             _ if self.is_checked() => {}
-            Shape::Lines => each_line::<ReadError>(self.source, LONGEST, |_, line| {
-                if let Ok(value) = value(line) {
-                    count_signs(&value, &mut names);
-                }
-                Ok(())
-            })?,
-            Shape::Document => count_signs(&self.document()?, &mut names),
-            Shape::Values => each_value(self.source, |_, value| {
-                if let Ok(value) = value {
-                    count_signs(&value, &mut names);
-                }
-                Ok(())
-            })?,
-            Shape::Events => each_line::<ReadError>(self.source, LONGEST, |_, line| {
-                if let Some(Ok(value)) = line.strip_prefix(b"data:").map(|data| value(data.trim_ascii())) {
-                    count_signs(&value, &mut names);
-                }
-                Ok(())
+            Shape::Lines => each_line(self.source, LONGEST, |_, line| count(value(line).ok()))?,
+            Shape::Document => count(Some(self.document()?))?,
+            Shape::Values => each_value(self.source, |_, value| count(value.ok()))?,
+            Shape::Events => each_line(self.source, LONGEST, |_, line| {
+                count(line.strip_prefix(b"data:").and_then(|data| value(data.trim_ascii()).ok()))
             })?,
             Shape::Zip | Shape::Text => {}
         }
-        match message(&names) {
-            Some(message) => {
-                Err(ReadError::refused(format!("{message} (docs/import.md has the dialects that are known)")))
-            }
-            None => Ok(()),
-        }
+        let refused = |message| format!("{message} (docs/import.md has the dialects that are known)");
+        message(&names).map_or(Ok(()), |message| Err(ReadError::refused(refused(message))))
     }
 
     /// Calls `each` with the value of each line, or with the whole document, in order. Lines that are not JSON are

@@ -55,9 +55,8 @@ fn document(value: &Json, at: At) -> Conversation {
             self::step(&mut it, step, &mut has_begun);
         }
     }
-    if let Some(total) = value.member("final_metrics").map(total).filter(|total| !total.is_empty()) {
-        it.usage = total;
-    }
+    let total = value.member("final_metrics").map(|total| metrics(total, "total_"));
+    it.usage = total.filter(|total| !total.is_empty()).unwrap_or(it.usage);
     if value.has("continued_trajectory_ref") {
         it.note("the trajectory goes on in another file");
     }
@@ -116,7 +115,7 @@ fn step(it: &mut Conversation, step: &Json, has_begun: &mut bool) {
 /// Adds a reply with its calls and their results.
 fn agent(it: &mut Conversation, step: &Json, message: &Content) {
     it.model = step.text("model_name").map(str::to_owned).or(it.model.take());
-    it.usage.add(step.member("metrics").map(metrics).unwrap_or_default());
+    it.usage.add(step.member("metrics").map(|it| metrics(it, "")).unwrap_or_default());
     if step.count("llm_call_count") == Some(0) && step.has("tool_calls") {
         it.note("a step that no model made is kept");
     }
@@ -174,23 +173,11 @@ fn results(it: &mut Conversation, calls: &mut [TracedCall], results: &[Json]) {
 }
 
 /// The tokens of a step.
-fn metrics(metrics: &Json) -> Usage {
-    Usage {
-        input: metrics.count("prompt_tokens"),
-        output: metrics.count("completion_tokens"),
-        cached: metrics.count("cached_tokens"),
-        reasoning: None,
-    }
-}
-
-/// The tokens of all steps.
-fn total(metrics: &Json) -> Usage {
-    Usage {
-        input: metrics.count("total_prompt_tokens"),
-        output: metrics.count("total_completion_tokens"),
-        cached: metrics.count("total_cached_tokens"),
-        reasoning: None,
-    }
+fn metrics(metrics: &Json, before_name: &str) -> Usage {
+    let count = |name: &str| metrics.count(&format!("{before_name}{name}"));
+    let (input, output, cached) =
+        (count("prompt_tokens"), count("completion_tokens"), count("cached_tokens"));
+    Usage { input, output, cached, reasoning: None }
 }
 
 #[cfg(test)]

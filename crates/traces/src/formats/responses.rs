@@ -11,7 +11,7 @@ use crate::arguments::{arguments, call_id, input, tool};
 use crate::content::{Content, object, string};
 use crate::conversation::Conversation;
 use crate::events::events;
-use crate::fields::{Fields, members};
+use crate::fields::{Fields, members, names};
 use crate::head::{Shape, messages};
 use crate::input::{Input, ReadError, Sink};
 use crate::logs::is_exchange;
@@ -47,18 +47,9 @@ pub(super) const ITEMS: Format = Format {
 };
 
 /// The types of items that are calls.
-const CALL_TYPES: [&str; 11] = [
-    "apply_patch_call",
-    "code_interpreter_call",
-    "computer_call",
-    "custom_tool_call",
-    "file_search_call",
-    "function_call",
-    "image_generation_call",
-    "local_shell_call",
-    "mcp_call",
-    "shell_call",
-    "web_search_call",
+const CALL_TYPES: &[&str] = names![
+    apply_patch_call code_interpreter_call computer_call custom_tool_call file_search_call function_call
+    image_generation_call local_shell_call mcp_call shell_call web_search_call
 ];
 
 fn is_reply(value: &Json) -> bool {

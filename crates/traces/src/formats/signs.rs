@@ -94,7 +94,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let (mut by_name, mut by_call) = (HashMap::new(), HashMap::new());
     for (line, record) in &records {
         let (mut it, has_calls) = read_record(record);
-        let name = record.first(&CONVERSATIONS).and_then(id);
+        let name = record.first(CONVERSATIONS).and_then(id);
         let calls: Vec<String> = it.calls_mut().filter_map(|call| call.id.clone()).collect();
         let begins = runs.is_empty() || name.is_some() || has_calls && it.has_question();
         let known =

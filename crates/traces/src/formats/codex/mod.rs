@@ -41,12 +41,8 @@ pub(super) const EXEC: Format = Format {
 
 /// Tokens: input includes cached ones, output includes thoughts.
 fn usage(usage: &Json) -> Usage {
-    Usage {
-        input: usage.count("input_tokens"),
-        cached: usage.count("cached_input_tokens"),
-        output: usage.count("output_tokens"),
-        reasoning: usage.count("reasoning_output_tokens"),
-    }
+    let names = ["input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens"];
+    Usage::named(usage, names)
 }
 
 /// Whether a status means a failure; a command that the user did not allow has failed, too.

@@ -82,12 +82,8 @@ pub(super) fn result(id: Option<String>, value: &Json, content: Content) -> Outc
 
 /// Tokens of a model: the log's input tokens do not include those of the cache.
 pub(super) fn of_model(usage: &Json) -> Usage {
-    let mut all = Usage {
-        input: usage.count("input_tokens"),
-        cached: usage.count("input_tokens_cache_read"),
-        output: usage.count("output_tokens"),
-        reasoning: usage.count("reasoning_tokens"),
-    };
+    let names = ["input_tokens", "input_tokens_cache_read", "output_tokens", "reasoning_tokens"];
+    let mut all = Usage::named(usage, names);
     for key in ["input_tokens_cache_read", "input_tokens_cache_write"] {
         all.add(Usage { input: usage.count(key), ..Usage::default() });
     }

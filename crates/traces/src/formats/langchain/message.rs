@@ -319,11 +319,6 @@ fn usage(data: &Json) -> Usage {
 
 /// Tokens as `LangChain` writes them: input includes cached tokens.
 pub(crate) fn of_metadata(usage: &Json) -> Usage {
-    let detail = |key, name| usage.below(&[key, name]).and_then(crate::fields::count);
-    Usage {
-        input: usage.count("input_tokens"),
-        cached: detail("input_token_details", "cache_read"),
-        output: usage.count("output_tokens"),
-        reasoning: detail("output_token_details", "reasoning"),
-    }
+    let (cached, reasoning) = ("input_token_details.cache_read", "output_token_details.reasoning");
+    Usage::named(usage, ["input_tokens", cached, "output_tokens", reasoning])
 }

@@ -184,11 +184,8 @@ fn last_said(turns: &[Turn], known: usize) -> Option<AssistantMessage> {
         .iter()
         .rposition(|turn| !matches!(turn, Turn::Assistant(_)))
         .map_or(0, |before| before + 1);
-    let assistant = turns.get(first.max(known)..=last)?.iter().filter_map(|turn| match turn {
-        Turn::Assistant(assistant) => Some(assistant.clone()),
-        _ => None,
-    });
-    let assistant: AssistantMessage = assistant.flatten().collect();
+    let assistant = turns.get(first.max(known)..=last)?.iter();
+    let assistant: AssistantMessage = assistant.cloned().filter_map(Turn::assistant).flatten().collect();
     (!assistant.is_empty()).then_some(assistant)
 }
 

@@ -46,10 +46,7 @@ fn reply(span: &Span, notes: &mut Notes) -> Reply {
     let attributes = &span.attributes;
     let mut outputs: Vec<AssistantMessage> = messages(attributes, "llm.output_messages", "assistant", notes)
         .into_iter()
-        .filter_map(|turn| match turn {
-            Turn::Assistant(assistant) => Some(assistant),
-            _ => None,
-        })
+        .filter_map(Turn::assistant)
         .collect();
     // The calls of one reply may be in several messages; alternatives look the same.
     if outputs.len() > 1 && !has_choices(attributes) {
@@ -197,24 +194,11 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     let handed = handed.map(|agent| format!("transfer_to_{}", agent.chars().map(plain).collect::<String>()));
     let own = attributes.text("tool.name").filter(|name| !name.is_empty());
     let name = own.or(handed.as_deref()).unwrap_or(&span.name);
-    let mut ran = ToolRun {
-        call: TracedCall {
-            is_error: span.is_failed(),
-            error_type: span.is_failed().then(|| span.error_type()).flatten(),
-            ..TracedCall::new(
-                attributes.first(&["tool.id", "tool_call.id"]).and_then(|id| call_id(Some(id))),
-                tool(None, name),
-                tool_values::arguments(
-                    attributes.get("input.value"),
-                    attributes.tree("tool.parameters").as_ref(),
-                    notes,
-                ),
-            )
-        },
-        is_second: true,
-        message: span.error_message().map(str::to_owned),
-        ..ToolRun::default()
-    };
+    let id = attributes.first(&["tool.id", "tool_call.id"]).and_then(|id| call_id(Some(id)));
+    let parameters = attributes.tree("tool.parameters");
+    let arguments = tool_values::arguments(attributes.get("input.value"), parameters.as_ref(), notes);
+    let call = TracedCall::new(id, tool(None, name), arguments);
+    let mut ran = ToolRun { is_second: true, ..ToolRun::new(span, call) };
     tool_values::outcome(&mut ran.call, attributes.get("output.value"), notes);
     ran
 }
@@ -222,10 +206,7 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
 fn agent(span: &Span, notes: &mut Notes) -> Agent {
     let attributes = &span.attributes;
     let mut turns = messages(attributes, "llm.input_messages", "", notes);
-    let question = turns.iter().find_map(|turn| match turn {
-        Turn::User(content) => Some(content.clone()),
-        _ => None,
-    });
+    let question = turns.iter().find_map(Turn::user).cloned();
     turns.extend(messages(attributes, "llm.output_messages", "assistant", notes));
     // A JSON value is the whole state of the program, neither a question nor an answer.
     let plain = |key: &str| {

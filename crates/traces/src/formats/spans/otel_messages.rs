@@ -75,15 +75,8 @@ pub(super) fn turns(value: &Json, notes: &mut Notes) -> Vec<Turn> {
 /// The model's message; several messages are alternatives.
 pub(super) fn choices(value: &Json, notes: &mut Notes) -> Vec<AssistantMessage> {
     let list = crate::head::messages(value).unwrap_or(std::slice::from_ref(value));
-    let mut choices = Vec::new();
-    for one in list {
-        let parts = message(one, Some("assistant"), notes).into_iter().filter_map(|turn| match turn {
-            Turn::Assistant(assistant) => Some(assistant),
-            _ => None,
-        });
-        choices.push(parts.flatten().collect());
-    }
-    choices
+    let mut choice = |one| message(one, Some("assistant"), notes).into_iter().filter_map(Turn::assistant);
+    list.iter().map(|one| choice(one).flatten().collect()).collect()
 }
 
 /// A message; `role` is used where it does not name one.

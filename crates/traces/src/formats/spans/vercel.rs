@@ -93,34 +93,21 @@ fn traced_call(call: &Json, notes: &mut Notes) -> TracedCall {
 /// A tool that was run. Its arguments and its result are JSON; a text is in quotes.
 fn ran(attributes: &Attributes, span: &Span, notes: &mut Notes) -> ToolRun {
     let result = cut::value(attributes.get("ai.toolCall.result"), notes).map(|value| result_of(&value));
-    ToolRun {
-        call: TracedCall {
-            result,
-            is_error: span.is_failed(),
-            error_type: span.is_failed().then(|| span.error_type()).flatten(),
-            ..TracedCall::new(
-                attributes.id("ai.toolCall.id"),
-                tool(None, attributes.text("ai.toolCall.name").unwrap_or_default()),
-                cut::arguments(attributes.get("ai.toolCall.args"), notes),
-            )
-        },
-        message: span.error_message().map(str::to_owned),
-        ..ToolRun::default()
-    }
+    let name = tool(None, attributes.text("ai.toolCall.name").unwrap_or_default());
+    let arguments = cut::arguments(attributes.get("ai.toolCall.args"), notes);
+    let call = TracedCall { result, ..TracedCall::new(attributes.id("ai.toolCall.id"), name, arguments) };
+    ToolRun::new(span, call)
 }
 
 fn agent(attributes: &Attributes, notes: &mut Notes) -> Agent {
     let prompt = cut::value(attributes.get("ai.prompt"), notes);
-    let asked =
-        prompt.as_ref().and_then(|prompt| match prompt.member("prompt") {
-            Some(Json::String(text)) => Some(Content::of_text(text)),
-            list => turns(list.or_else(|| prompt.member("messages"))?, notes).into_iter().find_map(|turn| {
-                match turn {
-                    Turn::User(content) => Some(content),
-                    _ => None,
-                }
-            }),
-        });
+    let asked = prompt.as_ref().and_then(|prompt| match prompt.member("prompt") {
+        Some(Json::String(text)) => Some(Content::of_text(text)),
+        list => {
+            let turns = turns(list.or_else(|| prompt.member("messages"))?, notes);
+            turns.iter().find_map(Turn::user).cloned()
+        }
+    });
     Agent {
         name: attributes.id("ai.telemetry.functionId"),
         question: asked,
