@@ -2,18 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use m3_trajectory::json::Json;
-
-use super::{Format, gemini};
-use crate::arguments::{call_id, or_empty, tool};
-use crate::content::{Content, object};
-use crate::conversation::{Answer, Conversation};
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::time::time;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use super::gemini;
+use crate::formats::prelude::*;
 
 const CASES: [&str; 2] = ["eval_cases", "evalCases"];
 

@@ -2,15 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use m3_trajectory::json::Json;
-
-use super::Format;
 use super::langchain::message::{Message, add_all};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::head::messages;
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::Trace;
+use crate::formats::prelude::*;
 
 /// The format of cases, recognized by their two lists.
 pub(super) const CASES: Format = Format {
@@ -77,7 +70,7 @@ fn ask(it: &mut Conversation, inputs: Option<&Json>) {
         return;
     }
     match inputs {
-        Some(Json::String(text)) => it.user(crate::content::Content::of_text(text)),
+        Some(Json::String(text)) => it.user(Content::of_text(text)),
         Some(inputs) => {
             let users = |message: &&Json| {
                 message.says("role", "user") || Message::parse(message).is_some_and(|it| it.is_human())
@@ -86,7 +79,7 @@ fn ask(it: &mut Conversation, inputs: Option<&Json>) {
             if let Some(text) =
                 inputs.first(&["question", "query"]).and_then(Json::as_str).filter(|_| !it.has_question())
             {
-                it.user(crate::content::Content::of_text(text));
+                it.user(Content::of_text(text));
             }
         }
         None => {}

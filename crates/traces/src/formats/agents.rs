@@ -2,19 +2,9 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
-use super::{Format, chat};
-use crate::arguments::{arguments, tool};
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use super::chat;
+use crate::formats::prelude::*;
 use crate::groups::{Names, grouped};
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::time::time;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// The format of traces and spans.
 pub(super) const FORMAT: Format = Format {

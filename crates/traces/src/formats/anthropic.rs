@@ -2,21 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use m3_trajectory::json::{Json, parse};
-
-use super::Format;
-use crate::arguments::{arguments, call_id, tool, unwrapped};
-use crate::content::{Content, object, string};
-use crate::conversation::Conversation;
+use crate::arguments::unwrapped;
 use crate::events::events;
 use crate::export::restore;
-use crate::fields::{Fields, count, members};
-use crate::head::{Shape, messages};
-use crate::input::{Input, ReadError, Sink};
+use crate::fields::count;
+use crate::formats::prelude::*;
+use crate::head::Shape;
 use crate::logs::{Exchange, each_chain, is_exchange};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// Replies, logs and streams, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {

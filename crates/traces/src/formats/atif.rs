@@ -2,18 +2,9 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{arguments, call_id, is_broken, named_tool};
-use crate::content::Content;
-use crate::conversation::Conversation;
+use crate::arguments::is_broken;
 use crate::export::restore;
-use crate::fields::Fields;
-use crate::input::{At, Input, ReadError, Sink};
-use crate::time::time;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// The format of ATIF documents, one in a file or one on each line.
 pub(super) const FORMAT: Format = Format {
@@ -187,7 +178,7 @@ mod tests {
     use super::*;
     use crate::testing::shown;
 
-    fn read(text: &str) -> crate::Trace {
+    fn read(text: &str) -> Trace {
         document(&parse(text.as_bytes()).unwrap().0, At::default()).finish()
     }
 

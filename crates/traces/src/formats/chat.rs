@@ -3,22 +3,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use m3_trajectory::json::Json;
-
-use super::Format;
 use super::dialects::{calls_in_parts, each_conversation};
 use super::streamed_calls::StreamedCalls;
-use crate::arguments::{arguments, call_id, input, tool};
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
+use crate::arguments::input;
 use crate::events::events;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::head::Shape;
-use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Exchange, each_chain, is_exchange};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// Replies, logs of requests and replies, and streams, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {

@@ -3,15 +3,9 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
 use super::dialects::add_messages;
 use crate::arguments::{input as text_input, read as read_arguments};
-use crate::content::{Content, object, string};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 
 /// The format of such exports, recognized by their trees.
 pub(super) const TREES: Format = Format {

@@ -2,22 +2,13 @@
 
 use std::collections::HashSet;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{call_id, named_tool, or_empty, tool};
 use crate::call_signs::named_like_calls;
-use crate::content::{Content, Part, string};
-use crate::conversation::Conversation;
+use crate::content::Part;
 use crate::events::events;
-use crate::fields::{Fields, members};
-use crate::head::{Shape, messages};
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
+use crate::head::Shape;
 use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::lost::leave_out;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// Replies and logs, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {

@@ -1,13 +1,9 @@
 //! The task files of MCP-Bench: groups of tasks, each about the same servers.
 
 use m3_trajectory::Task;
-use m3_trajectory::json::Json;
 
-use super::Format;
-use crate::content::Content;
-use crate::fields::{Fields, members};
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::{Trace, TraceKind};
+use crate::formats::prelude::*;
+use crate::trace::TraceKind;
 
 /// The format of MCP-Bench's task files.
 pub(super) const TASKS: Format = Format {

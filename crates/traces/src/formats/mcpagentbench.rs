@@ -1,13 +1,7 @@
 //! `MCPAgentBench`: the results of its program, a prediction and its reference each, and its tasks.
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::tool;
-use crate::content::Content;
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::{RunCost, Trace, TraceKind, TracedCall};
+use crate::formats::prelude::*;
+use crate::trace::{RunCost, TraceKind};
 
 /// Results of a run.
 pub(super) const RESULTS: Format = Format {

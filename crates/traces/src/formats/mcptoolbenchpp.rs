@@ -2,14 +2,8 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{or_empty, tool};
-use crate::content::Content;
-use crate::fields::{Fields, members};
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::{Trace, TraceKind, TracedCall};
+use crate::formats::prelude::*;
+use crate::trace::TraceKind;
 
 /// The format of records, recognized by their label.
 pub(super) const RECORDS: Format = Format {

@@ -3,17 +3,9 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{arguments, tool};
 use crate::call_shapes::call;
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::{Fields, items_or_one, members, names};
-use crate::input::{At, Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
+use crate::fields::names;
+use crate::formats::prelude::*;
 
 /// The format of histories, recognized by actions with arguments and observations.
 pub(super) const HISTORY: Format = Format {
@@ -83,7 +75,7 @@ struct History {
 
 impl History {
     fn event(&mut self, it: &mut Conversation, event: &Json) {
-        it.at(event.member("timestamp").and_then(crate::time::time));
+        it.at(event.member("timestamp").and_then(time));
         let is_user = event.says("source", "user");
         match event.text("action") {
             Some("message") => {

@@ -1,16 +1,8 @@
 //! promptfoo's results: one reply of a provider for every test, prompt and provider. Tools are not run there.
 
-use m3_trajectory::json::{Json, parse};
-
-use super::{Format, chat};
-use crate::arguments::{arguments, call_id, input, named_tool, tool};
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::head::messages;
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use super::chat;
+use crate::arguments::input;
+use crate::formats::prelude::*;
 
 /// The format of promptfoo's results.
 pub(super) const RESULTS: Format = Format {
@@ -76,7 +68,7 @@ fn task(value: &Json) -> Option<String> {
 fn question(value: &Json) -> Content {
     let prompt = value.member("prompt");
     let Some(raw) = prompt.and_then(|prompt| prompt.text("raw").or_else(|| prompt.as_str())) else {
-        let vars = value.member("vars").map(crate::fields::members).unwrap_or_default();
+        let vars = value.member("vars").map(members).unwrap_or_default();
         let asked = vars.iter().find(|(key, _)| key == "question").or(if vars.len() == 1 {
             vars.first()
         } else {
@@ -184,7 +176,7 @@ fn output(conversation: &mut Conversation, output: &Json) {
 
 /// The message with the role `assistant`, which is sometimes left out.
 fn assistant(message: &Json) -> Json {
-    let members = crate::fields::members(message).iter().filter(|(key, _)| key != "role").cloned();
+    let members = members(message).iter().filter(|(key, _)| key != "role").cloned();
     Json::Object(members.chain([("role".to_owned(), string("assistant"))]).collect())
 }
 

@@ -4,20 +4,12 @@
 mod event_log;
 mod log;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{arguments, call_id, input, tool};
-use crate::content::{Content, object, string};
-use crate::conversation::Conversation;
+use crate::arguments::input;
 use crate::events::events;
-use crate::fields::{Fields, members, names};
-use crate::head::{Shape, messages};
-use crate::input::{Input, ReadError, Sink};
+use crate::fields::names;
+use crate::formats::prelude::*;
+use crate::head::Shape;
 use crate::logs::is_exchange;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// Replies, logs and streams, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {

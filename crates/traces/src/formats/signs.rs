@@ -3,18 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use m3_trajectory::json::Json;
-
-use super::Format;
 use crate::call_shapes::{CallShape, call, objects, outcome, part_type, shape_of_member, shape_of_type};
 use crate::call_signs::{OTHER, is_written_call};
-use crate::content::Content;
-use crate::conversation::{Answer, Conversation};
 use crate::conversation_rows::CONVERSATIONS;
-use crate::fields::{Fields, id, members, plain, role};
+use crate::fields::{id, plain, role};
+use crate::formats::prelude::*;
 use crate::head::is_report;
-use crate::input::{At, Input, LONGEST, ReadError, Sink};
-use crate::trace::TracedCall;
+use crate::input::LONGEST;
 
 /// Its name.
 pub(crate) const NAME: &str = "signs";
@@ -271,10 +266,8 @@ impl Reading {
             return;
         }
         if let Some(result) = call.result.clone().filter(|_| !self.it.has_result(&id)) {
-            self.it.result(crate::outcome::Outcome {
-                is_error: call.is_error,
-                ..crate::outcome::Outcome::new(Some(id.clone()), Some(result))
-            });
+            self.it
+                .result(Outcome { is_error: call.is_error, ..Outcome::new(Some(id.clone()), Some(result)) });
         }
         // A stream tells the beginning of the arguments first.
         let is_more = |known: &TracedCall| {

@@ -1,15 +1,7 @@
 //! The memory of an agent of smolagents: its task, and steps with calls and what was observed after them.
 
-use m3_trajectory::json::Json;
-
-use super::Format;
 use crate::call_shapes::call;
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// The format of memories, recognized by their steps.
 pub(super) const MEMORY: Format = Format {

@@ -1,16 +1,8 @@
 //! Results of agents that act in turns, each with an action and what was observed: `ReAct` of `DSPy` has them under numbered names, agents
 //! of `LangChain` as `intermediate_steps`.
 
+use crate::formats::prelude::*;
 use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{arguments, tool};
-use crate::content::Content;
-use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, members};
-use crate::trace::TracedCall;
 
 /// The format of such results, recognized by the name of the first tool, or by the steps.
 pub(super) const TURNS: Format = Format {

@@ -4,15 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use m3_trajectory::Source;
-use m3_trajectory::json::{Json, parse};
 
 use super::branch::{Branch, branch};
 use super::line::{self, Kind, Line};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::head::Head;
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::Trace;
 
 /// The longest file that names the call that began an agent, in bytes.
 const LONGEST: u64 = 1 << 20;

@@ -1,13 +1,6 @@
 //! The messages in Claude Code's lines: blocks of Anthropic's Messages.
 
-use m3_trajectory::json::Json;
-
-use crate::arguments::{arguments, call_id, tool};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
+use crate::formats::prelude::*;
 
 /// Adds the blocks of a line of the model to its reply.
 pub(super) fn assistant(it: &mut Conversation, message: &Json) {

@@ -4,9 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::blocks;
 use super::line::{Kind, Line};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// A conversation, with the sub-agents whose results it holds.
 pub(super) struct Branch {

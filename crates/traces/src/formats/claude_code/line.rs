@@ -1,10 +1,6 @@
 //! A line of a session, with the members that a trajectory needs.
 
-use m3_trajectory::json::Json;
-
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
-use crate::time::time;
+use crate::formats::prelude::*;
 
 /// The author of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

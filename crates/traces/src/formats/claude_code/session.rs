@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::branch::{Branch, branch};
 use super::line::{Kind, Line};
 use super::{agents, line};
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 
 pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let lines = line::read(input, sink)?;

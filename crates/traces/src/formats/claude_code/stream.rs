@@ -2,13 +2,8 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
 use super::blocks;
-use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, items_or_one};
-use crate::input::{Input, ReadError, Sink};
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// A session that is being read.
 #[derive(Debug, Default)]

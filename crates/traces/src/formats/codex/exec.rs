@@ -2,17 +2,9 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
 use super::{is_failed, usage};
-use crate::arguments::{arguments, tool};
-use crate::content::{Content, object};
-use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, items_or_one};
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::overlap::Overlap;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// A session that is being read.
 #[derive(Debug, Default)]

@@ -1,12 +1,8 @@
 //! The items of OpenAI's Responses that a rollout holds: calls and their results.
 
-use m3_trajectory::json::{Json, parse};
-
-use crate::arguments::{arguments, call_id, input, tool};
-use crate::content::{Content, Media, of_text_or_parts, string};
-use crate::fields::Fields;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
+use crate::arguments::input;
+use crate::content::{Media, of_text_or_parts};
+use crate::formats::prelude::*;
 
 /// The meaning of an item.
 pub(super) enum Item {

@@ -4,11 +4,7 @@ mod exec;
 mod items;
 mod rollout;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::fields::Fields;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// Rollout files, by the kinds of their lines.
 pub(super) const ROLLOUT: Format = Format {

@@ -3,16 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use m3_trajectory::json::Json;
-
 use super::items::{Item, item};
 use super::{is_failed, usage};
-use crate::content::Content;
-use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, members};
-use crate::input::{Input, ReadError, Sink};
-use crate::time::time;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// The outcome of a call, by its event.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,15 +2,12 @@
 
 use std::collections::HashSet;
 
-use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::json::Keys;
 
 use super::{Author, text_calls};
 use crate::call_shapes::{CallShape, call, objects, outcome, part_type, shape_of_member, shape_of_type};
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, items_or_one, members, plain};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
+use crate::fields::plain;
+use crate::formats::prelude::*;
 
 /// Types of parts that hold neither content nor calls.
 const SILENT: [&str; 7] =

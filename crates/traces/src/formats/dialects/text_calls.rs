@@ -1,16 +1,12 @@
 //! Calls that a model writes into its text: between tags, after `Action:`, as `@tool(id): {..}`, and those that a chat program
 //! shows as `<details type="tool_calls">`.
 
-use m3_trajectory::json::{Json, parse};
-
-use crate::arguments::{arguments, read as read_arguments, tool};
+use crate::arguments::read as read_arguments;
 use crate::call_shapes::call;
-use crate::content::string;
-use crate::conversation::{Conversation, NextMessage};
+use crate::conversation::NextMessage;
 use crate::fields::Fields as _;
+use crate::formats::prelude::*;
 use crate::formats::training;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
 
 /// Characters of HTML, as an attribute holds them; `&` is the last, so that none is read twice.
 const ESCAPES: [(&str, &str); 6] =

@@ -1,13 +1,9 @@
 //! Calls in a member of a record or in a cell of a table: objects, JSON in a text, calls in the syntax of Python, or names.
 
-use m3_trajectory::json::{Json, parse};
-
-use crate::arguments::{arguments, tool};
 use crate::call_shapes::{ARGUMENTS, CallShape, call, pick, shape_of_member};
-use crate::fields::members;
+use crate::formats::prelude::*;
 use crate::formats::training::calls_in_text;
 use crate::literal::literal;
-use crate::trace::TracedCall;
 
 /// What separates names in a text.
 const BETWEEN: [char; 6] = [';', ',', '|', '\n', '→', '>'];

@@ -3,20 +3,16 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
 use super::calls::CallsReading;
 use super::members::{
     CallsMember, Whose, answer, arguments, holds_whole_calls, image, is_empty, question, record_id, server,
     step, task_type,
 };
-use crate::arguments::{arguments as read_arguments, tool};
-use crate::content::Content;
-use crate::fields::members;
-use crate::input::{At, ReadError, Sink};
+use crate::arguments::arguments as read_arguments;
+use crate::formats::prelude::*;
 use crate::label::Label;
 use crate::literal::literal;
-use crate::trace::{Trace, TraceKind, TracedCall};
+use crate::trace::TraceKind;
 
 /// The rows of a file.
 #[derive(Debug, Default)]
@@ -179,7 +175,7 @@ fn join(reading: &mut CallsReading, beside: &Json) -> bool {
         return true;
     }
     let value = beside.as_str().and_then(|text| {
-        let json = m3_trajectory::json::parse(text.as_bytes()).ok().map(|(value, _)| value);
+        let json = parse(text.as_bytes()).ok().map(|(value, _)| value);
         json.or_else(|| literal(text))
     });
     let value = value.filter(|value| matches!(value, Json::Object(_) | Json::Array(_)));

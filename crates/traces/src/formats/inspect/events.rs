@@ -4,16 +4,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use m3_trajectory::json::Json;
-
 use super::attachments::Attachments;
 use super::message::{call, of_model, reply, result};
-use crate::arguments::call_id;
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::{Fields, count};
-use crate::time::time;
-use crate::trace::TracedCall;
+use crate::fields::count;
+use crate::formats::prelude::*;
 
 /// The deepest nesting of agents within agents that is read.
 const DEPTH: usize = 32;

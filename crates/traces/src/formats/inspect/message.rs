@@ -1,14 +1,8 @@
 //! Reads calls, results and tokens in the messages of a log.
 
-use m3_trajectory::json::Json;
-
-use crate::arguments::{arguments, call_id, named_tool, read, tool};
-use crate::content::{Content, Part, string};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use crate::arguments::read;
+use crate::content::Part;
+use crate::formats::prelude::*;
 
 /// Adds a reply of a model. `calls` may come from elsewhere than the message.
 pub(super) fn reply<'c>(

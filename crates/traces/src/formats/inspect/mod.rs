@@ -7,13 +7,9 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
 use crate::archive::{Archive, Entry};
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::head::Shape;
-use crate::input::{Input, ReadError, Sink};
 use crate::parallel::in_order;
 use sample::Log;
 

@@ -2,19 +2,12 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
 use super::attachments::Attachments;
 use super::events::{Events, is_submit};
 use super::message::{of_model, reply, result};
-use crate::arguments::call_id;
-use crate::content::{Content, Media, object, string};
-use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, members};
+use crate::content::Media;
+use crate::formats::prelude::*;
 use crate::occurrences::Occurrences;
-use crate::time::time;
-use crate::trace::Trace;
-use crate::usage::Usage;
 
 /// The facts that a log has once for all its samples.
 #[derive(Debug)]

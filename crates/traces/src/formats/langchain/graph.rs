@@ -2,15 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use m3_trajectory::json::Json;
-
 use super::message::{Kind, Message, add_all};
 use super::{id, is_message};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, items_or_one, members};
-use crate::formats::Format;
+use crate::formats::prelude::*;
 use crate::head::Head;
-use crate::input::{Input, ReadError, Sink};
 
 /// States, recognized by the members of a checkpoint beside its values.
 pub(in crate::formats) const STATES: Format = Format {
@@ -120,7 +115,7 @@ fn count(state: &Json) -> usize {
 
 /// The newest state: a history begins with it, unless its times say otherwise.
 fn newest<'j>(states: &[&'j Json]) -> Option<&'j Json> {
-    let time = |state: &Json| state.member("created_at").and_then(crate::time::time);
+    let time = |state: &Json| state.member("created_at").and_then(time);
     let first = *states.first()?;
     let later = states.iter().filter(|state| time(state) > time(first)).copied();
     Some(

@@ -3,16 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
 use super::super::chat;
-use crate::arguments::{arguments, call_id, named_tool, read, tool};
-use crate::content::{Content, Part};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use crate::arguments::read;
+use crate::content::Part;
+use crate::formats::prelude::*;
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

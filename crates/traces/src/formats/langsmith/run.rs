@@ -2,14 +2,8 @@
 
 use std::cmp::Ordering;
 
-use m3_trajectory::json::Json;
-
 use super::super::langchain::message::{Kind, Message, outcome};
-use crate::arguments::{arguments, call_id, tool};
-use crate::content::{Content, string};
-use crate::fields::{Fields, members};
-use crate::outcome::Outcome;
-use crate::time::time;
+use crate::formats::prelude::*;
 
 /// A run of `LangSmith`, with the members that place it in its trace.
 #[derive(Debug)]

@@ -6,13 +6,8 @@ mod session;
 
 use std::borrow::Cow;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::fields::{Fields, items_or_one};
+use crate::formats::prelude::*;
 use crate::head::Shape;
-use crate::input::{Input, ReadError, Sink};
-use crate::time::time;
 use crate::values::opened;
 use session::{Message, Sessions};
 

@@ -2,15 +2,8 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
-use crate::arguments::{or_empty, tool};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::input::{ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::overlap::Overlap;
-use crate::trace::TracedCall;
 
 /// Facts about a message that are recorded beside it.
 #[derive(Debug, Clone, Copy, Default)]

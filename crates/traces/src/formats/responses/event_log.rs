@@ -3,13 +3,8 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::Json;
-
 use super::item;
-use crate::content::{object, string};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// Whether a record is an event that holds an item or a response.
 pub(super) fn is_event(record: &Json) -> bool {

@@ -3,14 +3,12 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::{Json, is_same};
+use m3_trajectory::json::is_same;
 
 use super::reply_span::ToolSpan;
 use super::roles::{AssistantMessage, calls};
 use super::scopes::bare;
-use crate::conversation::Conversation;
-use crate::fields::members;
-use crate::trace::TracedCall;
+use crate::formats::prelude::*;
 use crate::values::opened;
 
 /// The deepest value that is looked into.

@@ -3,17 +3,14 @@
 
 use std::borrow::Cow;
 
-use m3_trajectory::json::{Json, Keys, parse};
+use m3_trajectory::json::Keys;
 
 use super::any_dialect;
 use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn, calls};
 use super::{cut, tool_values};
-use crate::arguments::tool;
 use crate::conversation::Entry;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::spans::{Attributes, Span};
-use crate::trace::{Notes, TracedCall};
-use crate::usage::Usage;
 
 /// The attributes of an instrumentation: the one with the kind of a span, or the kind of all spans that have the content
 /// if only the content tells it; the one with the input; the one with the output.

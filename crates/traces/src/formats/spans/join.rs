@@ -8,11 +8,7 @@ use super::dispatchers;
 use super::reply_span::{ReplySpan, ToolSpan, calls_mut};
 use super::roles::{AssistantMessage, MessagePart, Turn, calls};
 use super::scopes::bare;
-use crate::arguments::tool;
-use crate::content::string;
-use crate::conversation::Conversation;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
+use crate::formats::prelude::*;
 
 /// Replies with their calls, and calls that no reply is known to have made.
 #[derive(Debug)]

@@ -1,16 +1,10 @@
 //! OpenInference's attributes, flat as OTLP has them or nested as older dumps have them.
 
-use m3_trajectory::json::{Json, parse};
-
 use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn};
 use super::{cut, tool_values};
-use crate::arguments::{call_id, tool};
-use crate::content::{Content, Media, Part, of_text_or_parts};
-use crate::fields::{Fields, members};
-use crate::outcome::Outcome;
+use crate::content::{Media, Part, of_text_or_parts};
+use crate::formats::prelude::*;
 use crate::spans::{Attributes, Span};
-use crate::trace::{Notes, TracedCall};
-use crate::usage::Usage;
 
 /// The attribute with the kind of a span.
 const KIND: &str = "openinference.span.kind";

@@ -1,16 +1,12 @@
 //! OpenTelemetry's conventions for generative AI, also as OpenLLMetry, Pydantic AI and libraries of MCP write them.
 
-use m3_trajectory::json::{Json, parse};
-
 use super::cut;
 use super::otel_messages::{choices, event_turn, message, returned, turns};
 use super::roles::{Agent, AssistantMessage, Reply, Role, ToolRun, Turn};
-use crate::arguments::{tool, unwrapped};
+use crate::arguments::unwrapped;
 use crate::content::result_of;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::spans::{Attributes, Event, Span};
-use crate::trace::{Notes, TracedCall};
-use crate::usage::Usage;
 use crate::values::opened;
 
 /// The event with the messages of a request and its reply.

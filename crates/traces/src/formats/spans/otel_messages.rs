@@ -1,17 +1,11 @@
 //! Messages of OpenTelemetry's conventions: parts with types, or bodies as in Chat Completions.
 
-use m3_trajectory::json::{Json, parse};
-
 use super::cut;
 use super::roles::{AssistantMessage, MessagePart, Turn};
-use crate::arguments::{call_id, named_tool, tool, unwrapped};
+use crate::arguments::unwrapped;
 use crate::call_shapes::{self, CallShape, shape_of_member};
-use crate::content::{Content, of_text_or_parts, result_of};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::formats::Format;
-use crate::outcome::Outcome;
-use crate::trace::{Notes, TracedCall};
+use crate::content::{of_text_or_parts, result_of};
+use crate::formats::prelude::*;
 
 /// Lists of messages outside of spans.
 pub(in crate::formats) const MESSAGES: Format = Format {
@@ -22,10 +16,7 @@ pub(in crate::formats) const MESSAGES: Format = Format {
         input.conversations(sink, |sink, at, value| {
             let mut conversation = Conversation::default();
             conversation.id = at.id(None);
-            add_messages(
-                &mut conversation,
-                crate::head::messages(value).unwrap_or(std::slice::from_ref(value)),
-            );
+            add_messages(&mut conversation, messages(value).unwrap_or(std::slice::from_ref(value)));
             sink.trace(at.line, conversation.finish())
         })
     },
@@ -68,13 +59,13 @@ fn is_own(message: &Json) -> bool {
 
 /// The messages of a list.
 pub(super) fn turns(value: &Json, notes: &mut Notes) -> Vec<Turn> {
-    let list = crate::head::messages(value).unwrap_or(std::slice::from_ref(value));
+    let list = messages(value).unwrap_or(std::slice::from_ref(value));
     list.iter().flat_map(|one| message(one, None, notes)).collect()
 }
 
 /// The model's message; several messages are alternatives.
 pub(super) fn choices(value: &Json, notes: &mut Notes) -> Vec<AssistantMessage> {
-    let list = crate::head::messages(value).unwrap_or(std::slice::from_ref(value));
+    let list = messages(value).unwrap_or(std::slice::from_ref(value));
     let mut choice = |one| message(one, Some("assistant"), notes).into_iter().filter_map(Turn::assistant);
     list.iter().map(|one| choice(one).flatten().collect()).collect()
 }

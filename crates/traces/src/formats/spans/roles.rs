@@ -1,10 +1,7 @@
 //! The role of a span, in one form for all dialects.
 
-use crate::content::Content;
-use crate::outcome::Outcome;
+use crate::formats::prelude::*;
 use crate::spans::Span;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// The role of a span.
 #[derive(Debug)]

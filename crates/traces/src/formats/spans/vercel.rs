@@ -1,16 +1,10 @@
 //! The telemetry of the Vercel AI SDK: `ai.generateText` and others, their requests (`.doGenerate`) and `ai.toolCall`.
 
-use m3_trajectory::json::Json;
-
 use super::cut;
 use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn};
-use crate::arguments::{call_id, named_tool, tool};
-use crate::content::{Content, result_of, string};
-use crate::fields::Fields;
-use crate::outcome::Outcome;
+use crate::content::result_of;
+use crate::formats::prelude::*;
 use crate::spans::{Attributes, Span};
-use crate::trace::{Notes, TracedCall};
-use crate::usage::Usage;
 
 /// The attribute with the operation of a span.
 pub(super) const OPERATION: &str = "ai.operationId";

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::vercel::{OPERATION, is_own};
+use crate::formats::prelude::*;
 use crate::groups::Place;
-use crate::input::{Input, ReadError, Sink};
 use crate::spans::{NewParent, Span, SpanIndex};
 
 /// The facts about a span that is alone in its trace.

@@ -1,18 +1,12 @@
 //! Berkeley Function-Calling Leaderboard: its tasks, the calls of models, and the accepted calls.
 
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::bfcl_task::{TaskFacts, question};
 use super::calls;
 use super::types::Types;
 use super::written::tagged;
-use crate::arguments::{arguments, tool};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::{Fields, count, items_or_one, members, names};
-use crate::input::{At, Input, ReadError, Sink};
-use crate::trace::{Trace, TraceKind, TracedCall};
+use crate::fields::{count, names};
+use crate::formats::prelude::*;
+use crate::trace::TraceKind;
 
 /// The format of BFCL's questions, results and possible answers, alone or joined.
 pub(in super::super) const BFCL: Format = Format {

@@ -1,11 +1,7 @@
 //! Calls in the syntax of Python: `f(a=1, b='x')`. Nothing is run; an argument that is not a literal stays a text.
 
-use m3_trajectory::json::Json;
-
-use crate::arguments::tool;
-use crate::content::string;
+use crate::formats::prelude::*;
 use crate::literal::Reader;
-use crate::trace::TracedCall;
 
 /// The calls of a text that holds nothing else. In a list, `[f(a=1), g()]`, names may have spaces, and arguments
 /// without names stay text. Outside of a list, `f(a=1)`, names have no spaces and all arguments have names, so that

@@ -1,18 +1,8 @@
 //! Glaive: a conversation in one text, with `<functioncall>` and the names of the speakers in capitals.
 
-use m3_trajectory::json::{Json, parse};
-
-use super::super::Format;
 use super::{records, written};
-use crate::arguments::{named_tool, or_empty, tool};
-use crate::content::Content;
-use crate::content::string;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::literal;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
 
 /// The format of conversations in one text.
 pub(in super::super) const GLAIVE: Format = Format {

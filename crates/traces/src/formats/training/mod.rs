@@ -17,14 +17,9 @@ pub(super) use rendered::RENDERED;
 pub(super) use sharegpt::SHAREGPT;
 pub(super) use xlam::XLAM;
 
-use m3_trajectory::json::Json;
-
 use crate::call_shapes;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::input::{At, Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::literal;
-use crate::trace::TracedCall;
 
 /// What models write before calls.
 const MARKS: [&str; 4] = ["[TOOL_CALLS]", "<|python_tag|>", "<functioncall>", "<function_call>"];

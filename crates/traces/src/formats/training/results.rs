@@ -1,12 +1,7 @@
 //! Results as they are written into the texts of training data.
 
-use m3_trajectory::json::{Json, parse};
-
-use crate::content::string;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::literal::value;
-use crate::outcome::Outcome;
 
 /// The results of one turn: blocks of `<tool_response>`, with or without the outermost tags, a list of {`name`,
 /// `results`}, or one text.

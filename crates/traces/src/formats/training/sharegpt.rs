@@ -1,18 +1,9 @@
 //! Conversations of {`from`, `value`}: `ShareGPT` and Hermes, LLaMA-Factory, `APIGen` of several turns, `ToolACE`, `ToolBench`.
 
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::types::Types;
 use super::{calls, glaive, records, results, written};
-use crate::arguments::tool;
-use crate::content::Content;
-use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, members};
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::literal::value;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
 
 /// The format of conversations of {`from`, `value`}.
 pub(in super::super) const SHAREGPT: Format = Format {
@@ -175,10 +166,7 @@ mod tests {
         let mut conversation = Conversation::default();
         let mut reader = Reader::default();
         for (from, value) in turns {
-            let turn = crate::content::object([
-                ("from", crate::content::string(from)),
-                ("value", crate::content::string(value)),
-            ]);
+            let turn = object([("from", string(from)), ("value", string(value))]);
             reader.turn(&mut conversation, &turn);
         }
         conversation.finish()

@@ -1,14 +1,8 @@
 //! Calls as a model writes them into its text: JSON, Python-like dicts or XML between tags.
 
-use m3_trajectory::json::Json;
-
 use super::types::Types;
-use crate::arguments::{call_id, or_empty, tool};
-use crate::content::string;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::literal::value;
-use crate::trace::TracedCall;
 
 /// The text outside of all pairs of these tags, and the text in each pair. A block without an end goes to the next
 /// beginning.

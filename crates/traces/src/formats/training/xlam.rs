@@ -1,14 +1,8 @@
 //! xLAM and `APIGen` of one turn: a query with its reference calls.
 
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::types::Types;
 use super::{records, written};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 
 /// Queries with their calls.
 pub(in super::super) const XLAM: Format = Format {

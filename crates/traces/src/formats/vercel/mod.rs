@@ -10,12 +10,7 @@ pub(super) use result::RESULT;
 pub(super) use stream::STREAM;
 pub(super) use ui::UI_MESSAGES;
 
-use m3_trajectory::json::Json;
-
-use crate::arguments::{arguments, call_id, named_tool};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::trace::TracedCall;
+use crate::formats::prelude::*;
 
 /// The beginnings of errors that quote the model's text in place of an object.
 const QUOTES: [&str; 2] = ["JSON parsing failed: Text: ", "Type validation failed: Value: "];

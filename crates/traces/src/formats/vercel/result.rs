@@ -2,19 +2,9 @@
 
 use std::collections::HashMap;
 
-use m3_trajectory::json::{Json, parse};
-
-use super::super::Format;
 use super::{call, model, restore_inputs};
-use crate::arguments::call_id;
-use crate::content::{Content, object, string};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, number};
-use crate::head::messages;
-use crate::input::{At, Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::time::time;
-use crate::usage::Usage;
+use crate::fields::number;
+use crate::formats::prelude::*;
 
 /// The format of results of `generateText` and `streamText`.
 pub(in super::super) const RESULT: Format = Format {

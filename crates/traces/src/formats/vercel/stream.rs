@@ -2,20 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::call;
-use crate::arguments::{arguments, call_id, tool};
-use crate::content::string;
-use crate::conversation::Conversation;
 use crate::events::events;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::head::Shape;
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// The format of UI message streams.
 pub(in super::super) const STREAM: Format = Format {

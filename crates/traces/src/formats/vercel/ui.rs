@@ -1,19 +1,7 @@
 //! `UIMessage`s, as chat applications store them: one message of the assistant holds all its replies.
 
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::{call, restore_inputs};
-use crate::arguments::{arguments, call_id, tool};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::head::messages;
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::time::time;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// Lists of messages with calls as parts.
 pub(in super::super) const UI_MESSAGES: Format = Format {

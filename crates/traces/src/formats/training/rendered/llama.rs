@@ -1,13 +1,8 @@
 //! Llama 3: a call is the whole turn, as JSON of `name` and `parameters` or after `<|python_tag|>`.
 
-use m3_trajectory::json::{Json, parse};
-
 use super::super::{calls, written};
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
+use crate::formats::prelude::*;
 use crate::literal::value;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
 
 pub(super) fn read(conversation: &mut Conversation, text: &str) {
     for piece in text.split("<|start_header_id|>").skip(1) {
