@@ -80,7 +80,7 @@ pub(crate) fn shape_of_member(key: &str) -> Option<CallShape> {
 
 /// The type of a part, under the names that dialects have for it.
 pub(crate) fn part_type(part: &Json) -> Option<&str> {
-    part.first(&["type", "kind", "part_kind", "block_type", "content_type", "$type"]).and_then(Json::as_str)
+    part.first_text(&["type", "kind", "part_kind", "block_type", "content_type", "$type"])
 }
 
 /// Tells a part by its type; `FunctionCallContent` is a `FunctionCall`.

@@ -60,6 +60,11 @@ impl Content {
         content
     }
 
+    /// The content in this member; empty if the value has none.
+    pub(crate) fn of_member(value: &Json, key: &str) -> Self {
+        value.member(key).map(Self::from_json).unwrap_or_default()
+    }
+
     /// Adds a text, a part or a list of them.
     pub(crate) fn add(&mut self, value: &Json) {
         match value {
@@ -198,15 +203,15 @@ const MEDIA: &str = "image audio video document file media input_file file-data 
 fn part(value: &Json) -> Option<Part> {
     let media = |media| Some(Part::Media(media));
     let mime = ["media_type", "mime_type", "mimeType", "mediaType"];
-    let mime = value.first(&mime).and_then(Json::as_str);
+    let mime = value.first_text(&mime);
     // Gemini's parts have no type.
     if let Some(blob) = value.first(&["inlineData", "inline_data"]) {
-        let mime = blob.first(&["mimeType", "mime_type"]).and_then(Json::as_str);
+        let mime = blob.first_text(&["mimeType", "mime_type"]);
         return media(Media::of_data(kind_of(mime), blob.text("data").unwrap_or_default(), mime));
     }
     if let Some(file) = value.first(&["fileData", "file_data"]) {
-        let mime = file.first(&["mimeType", "mime_type"]).and_then(Json::as_str);
-        let at = file.first(&["fileUri", "file_uri"]).and_then(Json::as_str).unwrap_or_default();
+        let mime = file.first_text(&["mimeType", "mime_type"]);
+        let at = file.first_text(&["fileUri", "file_uri"]).unwrap_or_default();
         return media(Media::of_address(kind_of(mime), at, mime));
     }
     let text = |key| value.text(key).map(|text| Part::Text(text.to_owned()));
@@ -234,8 +239,8 @@ fn part(value: &Json) -> Option<Part> {
             let mime = mime.or(format.as_deref());
             media(Media::of_data("audio", audio.text("data").unwrap_or_default(), mime))
         }
-        Some("resource") if value.below(&["resource", "text"]).and_then(Json::as_str).is_some() => {
-            value.below(&["resource", "text"]).and_then(Json::as_str).map(|text| Part::Text(text.to_owned()))
+        Some("resource") if value.text_below(&["resource", "text"]).is_some() => {
+            value.text_below(&["resource", "text"]).map(|text| Part::Text(text.to_owned()))
         }
         Some(kind) if MEDIA.split(' ').any(|known| known == kind) => media(medium(kind, value, mime)),
         _ => None,
@@ -251,8 +256,7 @@ fn is_medium_of_pydantic(kind: &str) -> bool {
 fn medium(named: &str, value: &Json, mime: Option<&str>) -> Media {
     let inner = ["source", "file", "resource", "data"].iter().filter_map(|key| value.member(key));
     let source = inner.into_iter().find(|inner| matches!(inner, Json::Object(_))).unwrap_or(value);
-    let mime =
-        source.first(&["media_type", "mime_type", "mimeType", "mediaType"]).and_then(Json::as_str).or(mime);
+    let mime = source.first_text(&["media_type", "mime_type", "mimeType", "mediaType"]).or(mime);
     let kind = match named {
         "image" | "image-data" | "image-url" | "image-file-id" | "image-file-reference" => "image",
         "audio" | "audio-url" => "audio",
@@ -263,7 +267,7 @@ fn medium(named: &str, value: &Json, mime: Option<&str>) -> Media {
         },
     };
     let data = ["data", "base64", "blob", "content", "image", "audio", "video", "document", "file_data"];
-    if let Some(data) = source.first(&data).and_then(Json::as_str) {
+    if let Some(data) = source.first_text(&data) {
         return Media::of_either(kind, data, mime);
     }
     let at = ["url", "uri", "path", "file_id", "fileId", "file_uri", "image", "id"];

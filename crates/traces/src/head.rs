@@ -191,9 +191,8 @@ fn shorten(value: &mut Json) {
 /// Whether a file with this beginning holds m3's own trajectories: objects whose steps have calls.
 pub(crate) fn is_own(start: &[u8]) -> bool {
     // A run that made no call has no steps, but its dialogue is a list of messages.
-    let is_run = |value: &Json| {
-        value.below(&["versions", "schema"]).and_then(Json::as_str).is_some_and(|it| it.starts_with("m3."))
-    };
+    let is_run =
+        |value: &Json| value.text_below(&["versions", "schema"]).is_some_and(|it| it.starts_with("m3."));
     let is_trajectory =
         |value: &Json| is_run(value) || value.list("steps").iter().any(|step| step.has("calls"));
     let head = Head::from_bytes(start, false);

@@ -185,60 +185,44 @@ impl Input<'_> {
     ) -> Result<(), ReadError> {
         self.set_checked();
         let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
-        match self.head.values.first() {
-            _ if self.head.shape == Shape::Lines => self.each_line(sink, |sink, at, value| match value {
-                Json::Array(items) => (0..)
-                    .zip(items)
-                    .try_for_each(|(index, value)| each(sink, At { index: Some(index), ..at }, value)),
-                value => each(sink, at, value),
-            }),
-            Some(Json::Array(_)) => self.each_item(sink, each),
-            _ => each(sink, At::default(), &self.document()?),
+        let each_record = |sink: &mut dyn Sink, at: At, value: &Json| match value {
+            Json::Array(items) if at.line.is_some() => (0..)
+                .zip(items)
+                .try_for_each(|(index, value)| each(sink, At { index: Some(index), ..at }, value)),
+            value => each(sink, at, value),
+        };
+        if self.each_piece(sink, each_record)? {
+            Ok(())
+        } else {
+            each(sink, At::default(), &self.document()?)
         }
     }
 
-    /// Calls `each` with the value of each line.
-    fn each_line(
+    /// Calls `each` with the value of each line or item; returns false if the file has neither. A line that is not
+    /// JSON is reported, an item that is not ends the reading.
+    fn each_piece(
         &self,
         sink: &mut dyn Sink,
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
-    ) -> Result<(), ReadError> {
+    ) -> Result<bool, ReadError> {
         let work = |part: Part| {
             SinkBuffer::collect(&part, |buffer, piece| match value(piece.text) {
                 Ok(value) => each(buffer, piece.at, &value),
-                Err(error) => {
+                Err(error) if piece.at.line.is_some() => {
                     buffer.warn(piece.at.line, &format!("not JSON, left out: {}", error.message));
                     Ok(())
                 }
-            })
-        };
-        self.lines(sink, work, |sink, buffer| buffer.give(sink))
-    }
-
-    /// Calls `each` with each item of a document that is a list.
-    fn each_item(
-        &self,
-        sink: &mut dyn Sink,
-        each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
-    ) -> Result<(), ReadError> {
-        let work = |part: Part| {
-            SinkBuffer::collect(&part, |buffer, piece| match value(piece.text) {
-                Ok(value) => each(buffer, piece.at, &value),
                 Err(error) => {
                     buffer.not_json = Some((piece.offset + error.offset as u64, error.message));
                     Err(ReadError::Stopped)
                 }
             })
         };
-        self.items(sink, work, |sink, buffer| {
-            if let Some((offset, message)) = &buffer.not_json {
-                let error = not_json(self.source, *offset, message);
-                match buffer.give(sink) {
-                    Ok(()) | Err(ReadError::Stopped) => Err(error),
-                    other => other,
-                }
-            } else {
-                buffer.give(sink)
+        self.parts(sink, work, |sink, buffer| {
+            let error = buffer.not_json.as_ref().map(|(offset, text)| not_json(self.source, *offset, text));
+            match (buffer.give(sink), error) {
+                (Ok(()) | Err(ReadError::Stopped), Some(error)) => Err(error),
+                (given, _) => given,
             }
         })
     }
@@ -288,7 +272,7 @@ impl Input<'_> {
                 all => all.first().is_some_and(is_conversation),
             };
             if has_conversations {
-                return self.each_line(sink, each_conversation);
+                return self.each_piece(sink, each_conversation).map(drop);
             }
             let all = Json::Array(self.all(sink)?);
             return each_conversation_of_rows(sink, &all, each);
@@ -298,7 +282,7 @@ impl Input<'_> {
                 if self.head.whole(items).iter().any(is_conversation)
                     && !self.head.whole(items).iter().any(is_single_message) =>
             {
-                self.each_item(sink, each_conversation)
+                self.each_piece(sink, each_conversation).map(drop)
             }
             _ => each_conversation_of_rows(sink, &self.document()?, each),
         }

@@ -28,7 +28,8 @@ fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 
 impl Usage {
     /// Adds the tokens of another reply.
-    pub(crate) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: impl Into<Option<Self>>) {
+        let other = other.into().unwrap_or_default();
         self.input = sum(self.input, other.input);
         self.cached = sum(self.cached, other.cached);
         self.output = sum(self.output, other.output);

@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 impl Conversation {
     /// Adds the result of a call that was made before. A result without a call is reported and dropped.
     pub(crate) fn result(&mut self, outcome: Outcome) {
-        self.record.add(|| Entry::Result(outcome.clone()));
+        self.keep(|| Entry::Result(outcome.clone()));
         self.in_texts.awaits_observation = false;
         if let Some(id) = &outcome.id
             && let Some(&place) = self.nested_calls.get(id)

@@ -62,7 +62,7 @@ fn session(session: &Json) -> Conversation {
         if let Some(usage) = event.first(&["usageMetadata", "usage_metadata"]) {
             conversation.usage.add(Usage::of_gemini(usage));
         }
-        conversation.set_model(event.first(&["modelVersion", "model_version"]).and_then(Json::as_str));
+        conversation.set_model(event.first_text(&["modelVersion", "model_version"]));
         if let Some(content) = event.member("content") {
             gemini::content(&mut conversation, content);
         }
@@ -78,7 +78,7 @@ fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         return sink.trace(None, conversation.finish());
     }
     input.records(sink, |sink, _, set| {
-        let cases = set.first(&CASES).map(Json::items).unwrap_or_default();
+        let cases = set.first_list(&CASES);
         cases.iter().try_for_each(|case| {
             let mut conversation = Conversation::default();
             conversation.id =
@@ -117,7 +117,7 @@ fn invocation(conversation: &mut Conversation, invocation: &Json) {
 
 /// Adds calls and results from two lists: nothing shows which calls were made at once.
 fn flat(conversation: &mut Conversation, data: &Json) {
-    let list = |keys: [&str; 2]| data.first(&keys).map(Json::items).unwrap_or_default();
+    let list = |keys: [&str; 2]| data.first_list(&keys);
     let mut responses = Responses::new(list(["toolResponses", "tool_responses"]));
     for call in list(["toolUses", "tool_uses"]) {
         let id = call_id(call.member("id"));
@@ -133,6 +133,7 @@ fn flat(conversation: &mut Conversation, data: &Json) {
 }
 
 /// Results that are not joined to calls yet, by their ids and by the names of their tools.
+#[derive(Default)]
 struct Responses<'j> {
     all: Vec<Option<&'j Json>>,
     by_id: HashMap<String, VecDeque<usize>>,
@@ -143,12 +144,7 @@ struct Responses<'j> {
 
 impl<'j> Responses<'j> {
     fn new(list: &'j [Json]) -> Self {
-        let mut it = Self {
-            all: list.iter().map(Some).collect(),
-            by_id: HashMap::new(),
-            by_name: HashMap::new(),
-            nameless: HashMap::new(),
-        };
+        let mut it = Self { all: list.iter().map(Some).collect(), ..Self::default() };
         for (place, response) in list.iter().enumerate() {
             let name = response.text("name").unwrap_or_default();
             it.by_name.entry(name).or_default().push_back(place);

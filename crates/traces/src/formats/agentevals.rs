@@ -76,9 +76,7 @@ fn ask(it: &mut Conversation, inputs: Option<&Json>) {
                 message.says("role", "user") || Message::parse(message).is_some_and(|it| it.is_human())
             };
             add_all(it, messages(inputs).unwrap_or_default().iter().filter(users));
-            if let Some(text) =
-                inputs.first(&["question", "query"]).and_then(Json::as_str).filter(|_| !it.has_question())
-            {
+            if let Some(text) = inputs.first_text(&["question", "query"]).filter(|_| !it.has_question()) {
                 it.user(Content::of_text(text));
             }
         }

@@ -70,7 +70,7 @@ impl<'j> Span<'j> {
 
     /// Whether the span stands for one request and the calls that followed from it.
     fn is_turn(&self) -> bool {
-        self.data.below(&["data", "sdk_span_type"]).and_then(Json::as_str) == Some("turn")
+        self.data.text_below(&["data", "sdk_span_type"]) == Some("turn")
     }
 }
 
@@ -157,8 +157,7 @@ impl<'s, 'j> Tree<'s, 'j> {
                 // The SDK for JavaScript keeps the provider's whole reply.
                 let message = item.list("choices").first().and_then(|choice| choice.member("message"));
                 let message = message.unwrap_or(item);
-                conversation
-                    .say(&message.member("content").map(Content::from_json).unwrap_or_default().text());
+                conversation.say(&Content::of_member(message, "content").text());
                 for call in message.list("tool_calls").iter().map(chat::call) {
                     waiting.push(call.clone());
                     conversation.call(call);
@@ -230,7 +229,7 @@ impl<'s, 'j> Tree<'s, 'j> {
             let arguments = Some(Json::Object(Vec::new()));
             return TracedCall::new(None, format!("transfer_to_{name}"), arguments);
         }
-        let server = span.data.below(&["mcp_data", "server"]).and_then(Json::as_str);
+        let server = span.data.text_below(&["mcp_data", "server"]);
         let failure = span.error.map(|error| error.text("message").unwrap_or_default());
         TracedCall {
             result: span.data.member("output").map(result).or_else(|| failure.map(string)),

@@ -7,7 +7,6 @@ use crate::events::events;
 use crate::export::restore;
 use crate::fields::count;
 use crate::formats::prelude::*;
-use crate::head::Shape;
 use crate::logs::{Exchange, each_chain, is_exchange};
 
 /// Replies, logs and streams, recognized by members that only they have.
@@ -100,9 +99,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
         self::message(&mut conversation, message);
     }
     for exchange in &chain[..chain.len() - 1] {
-        conversation
-            .usage
-            .add(exchange.response.member("usage").map(Usage::of_anthropic).unwrap_or_default());
+        conversation.usage.add(exchange.response.member("usage").map(Usage::of_anthropic));
     }
     conversation.model = last.request.text("model").map(str::to_owned);
     reply(&mut conversation, last.response);
@@ -115,7 +112,7 @@ pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
         return add_stream(conversation, events);
     }
     conversation.set_model(response.text("model"));
-    conversation.usage.add(response.member("usage").map(Usage::of_anthropic).unwrap_or_default());
+    conversation.usage.add(response.member("usage").map(Usage::of_anthropic));
     message(conversation, response);
 }
 
@@ -158,7 +155,7 @@ pub(super) fn block(conversation: &mut Conversation, block: &Json) {
             let call = call(block);
             match block.member("caller").filter(|caller| !caller.says("type", "direct")) {
                 Some(caller) => {
-                    let code = caller.first(&["tool_id", "tool_use_id", "id"]).and_then(Json::as_str);
+                    let code = caller.first_text(&["tool_id", "tool_use_id", "id"]);
                     conversation.nested_call(code.unwrap_or("code_execution"), call);
                 }
                 None => conversation.call(call),
@@ -173,7 +170,7 @@ pub(super) fn block(conversation: &mut Conversation, block: &Json) {
 
 /// The call in a block.
 pub(super) fn call(block: &Json) -> TracedCall {
-    let server = block.first(&["server_name", "toolset_name"]).and_then(Json::as_str);
+    let server = block.first_text(&["server_name", "toolset_name"]);
     let id = call_id(block.member("id"));
     TracedCall::new(
         id,

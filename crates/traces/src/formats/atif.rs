@@ -34,7 +34,7 @@ fn document(value: &Json, at: At) -> Conversation {
     let trajectory = value.id("trajectory_id");
     it.id = at.id(value.id("session_id").or_else(|| trajectory.clone()));
     it.origin.extend(trajectory.filter(|own| it.id.as_ref() != Some(own)).map(|own| ("trajectory_id", own)));
-    it.model = value.below(&["agent", "model_name"]).and_then(Json::as_str).map(str::to_owned);
+    it.model = value.text_below(&["agent", "model_name"]).map(str::to_owned);
     let mut sides = Sides::default();
     let mut has_begun = false;
     for step in value.list("steps") {
@@ -56,10 +56,7 @@ fn document(value: &Json, at: At) -> Conversation {
     }
     it.nested = sides.agents;
     for (number, inner) in (1..).zip(value.list("subagent_trajectories")) {
-        let names = [
-            inner.id("trajectory_id"),
-            inner.below(&["agent", "name"]).and_then(Json::as_str).map(str::to_owned),
-        ];
+        let names = [inner.id("trajectory_id"), inner.text_below(&["agent", "name"]).map(str::to_owned)];
         let name = names.into_iter().flatten().next().unwrap_or_else(|| format!("agent-{number}"));
         it.nested.push((name, document(inner, At::default())));
     }
@@ -89,7 +86,7 @@ impl Sides {
 /// Adds a step. `has_begun` tells whether the agent has answered before.
 fn step(it: &mut Conversation, step: &Json, has_begun: &mut bool) {
     it.at(step.member("timestamp").and_then(time));
-    let message = step.member("message").map(Content::from_json).unwrap_or_default();
+    let message = Content::of_member(step, "message");
     match step.text("source") {
         Some("agent") => {
             *has_begun = true;
@@ -114,7 +111,7 @@ fn agent(it: &mut Conversation, step: &Json, message: &Content) {
     it.say(&message.text());
     let calls = step.list("tool_calls");
     let mut made: Vec<TracedCall> = calls.iter().map(|call| self::call(call, step)).collect();
-    results(it, &mut made, step.below(&["observation", "results"]).map(Json::items).unwrap_or_default());
+    results(it, &mut made, step.list_below(&["observation", "results"]));
     it.calls(made);
     it.end_reply();
 }

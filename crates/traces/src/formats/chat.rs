@@ -8,7 +8,6 @@ use super::streamed_calls::StreamedCalls;
 use crate::arguments::input;
 use crate::events::events;
 use crate::formats::prelude::*;
-use crate::head::Shape;
 use crate::logs::{Exchange, each_chain, is_exchange};
 
 /// Replies, logs of requests and replies, and streams, recognized by members that only they have.
@@ -80,7 +79,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
         self::message(&mut conversation, message);
     }
     for exchange in &chain[..chain.len() - 1] {
-        conversation.usage.add(exchange.response.member("usage").map(Usage::of_openai).unwrap_or_default());
+        conversation.usage.add(exchange.response.member("usage").map(Usage::of_openai));
         conversation.at(exchange.response.number("created"));
     }
     conversation.end_reply();
@@ -95,7 +94,7 @@ pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
     }
     conversation.at(response.number("created"));
     conversation.set_model(response.text("model"));
-    conversation.usage.add(response.member("usage").map(Usage::of_openai).unwrap_or_default());
+    conversation.usage.add(response.member("usage").map(Usage::of_openai));
     let choices = response.list("choices");
     let first = choices.iter().min_by_key(|choice| choice.count("index").unwrap_or_default());
     if let Some(message) = first.and_then(|choice| choice.member("message")) {

@@ -17,7 +17,6 @@ use crate::call_shapes::{CallShape, objects, outcome, shape_of_member};
 use crate::call_signs::named_like_calls;
 use crate::conversation::NextMessage;
 use crate::export::restore;
-use crate::fields::role;
 use crate::formats::prelude::*;
 use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::message_events::{
@@ -223,7 +222,7 @@ fn message_of(
         } else {
             conversation.reply(reply_id);
         }
-        let model = message.first(&["model", "model_name", "modelID"]).and_then(Json::as_str);
+        let model = message.first_text(&["model", "model_name", "modelID"]);
         conversation.model = model.map(str::to_owned).or(conversation.model.take());
     }
     reading.parts(conversation, content, author);

@@ -6,7 +6,6 @@ use crate::call_signs::named_like_calls;
 use crate::content::Part;
 use crate::events::events;
 use crate::formats::prelude::*;
-use crate::head::Shape;
 use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::lost::leave_out;
 
@@ -89,7 +88,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             before = id.or(before);
             // The calls that the SDK has run by itself.
             let history = ["automaticFunctionCallingHistory", "automatic_function_calling_history"];
-            for each in response.first(&history).map(Json::items).unwrap_or_default() {
+            for each in response.first_list(&history) {
                 content(&mut conversation, each);
             }
             reply(&mut conversation, response);
@@ -130,7 +129,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
 
 /// Adds a reply: the first of several candidates, which are alternatives.
 pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
-    conversation.set_model(response.first(&["modelVersion", "model_version"]).and_then(Json::as_str));
+    conversation.set_model(response.first_text(&["modelVersion", "model_version"]));
     let candidates = response.list("candidates");
     let first = candidates.iter().min_by_key(|candidate| candidate.count("index").unwrap_or_default());
     let Some(candidate) = first else { return };
@@ -145,7 +144,7 @@ pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
 
 /// Adds a call without a name if a reply ends with one that Gemini could not parse: its text is lost.
 pub(super) fn finished(conversation: &mut Conversation, candidate: &Json) {
-    let reason = candidate.first(&["finishReason", "finish_reason"]).and_then(Json::as_str);
+    let reason = candidate.first_text(&["finishReason", "finish_reason"]);
     if reason.is_some_and(|reason| reason.ends_with("MALFORMED_FUNCTION_CALL")) {
         conversation.reply(None);
         conversation.call(TracedCall::default());
@@ -201,7 +200,7 @@ fn part(conversation: &mut Conversation, part: &Json) {
             ..Outcome::new(call_id(done.member("id")), done.member("output").cloned())
         });
     } else if let Some(call) = part.first(&["toolCall", "tool_call"]) {
-        let name = call.first(&["toolType", "tool_type"]).and_then(Json::as_str).unwrap_or_default();
+        let name = call.first_text(&["toolType", "tool_type"]).unwrap_or_default();
         conversation.new_reply();
         let id = call_id(call.member("id"));
         conversation.call(TracedCall::new(id, name.to_owned(), or_empty(call.member("args"))));
@@ -306,7 +305,7 @@ pub(super) fn outcome(response: &Json) -> Outcome {
         media.parts.splice(0..0, text.filter(|text| !text.is_empty()).map(Part::Text));
         result = Some(media.to_json());
     }
-    let name = response.first(&["name", "toolType", "tool_type"]).and_then(Json::as_str);
+    let name = response.first_text(&["name", "toolType", "tool_type"]);
     Outcome {
         tool: name.map(|name| tool(None, name)),
         is_error: error.is_some(),

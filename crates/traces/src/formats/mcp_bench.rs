@@ -3,7 +3,6 @@
 use m3_trajectory::Task;
 
 use crate::formats::prelude::*;
-use crate::trace::TraceKind;
 
 /// The format of MCP-Bench's task files.
 pub(super) const TASKS: Format = Format {

@@ -1,7 +1,7 @@
 //! `MCPAgentBench`: the results of its program, a prediction and its reference each, and its tasks.
 
 use crate::formats::prelude::*;
-use crate::trace::{RunCost, TraceKind};
+use crate::trace::RunCost;
 
 /// Results of a run.
 pub(super) const RESULTS: Format = Format {

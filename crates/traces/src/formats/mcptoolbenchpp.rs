@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::formats::prelude::*;
-use crate::trace::TraceKind;
 
 /// The format of records, recognized by their label.
 pub(super) const RECORDS: Format = Format {

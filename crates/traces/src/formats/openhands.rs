@@ -99,7 +99,7 @@ impl History {
         let written = written(event);
         let args = event.member("args").unwrap_or(&Json::Null);
         if action == "finish" {
-            let answer = args.first(&["final_thought", "thought", "message"]).and_then(Json::as_str);
+            let answer = args.first_text(&["final_thought", "thought", "message"]);
             it.new_reply();
             it.say(answer.unwrap_or_default());
             return;
@@ -108,7 +108,7 @@ impl History {
             return;
         }
         let metadata = event.member("tool_call_metadata").unwrap_or(&Json::Null);
-        it.reply(metadata.below(&["model_response", "id"]).and_then(Json::as_str));
+        it.reply(metadata.text_below(&["model_response", "id"]));
         let mut own = written.unwrap_or_else(|| own_call(action, args));
         let cause = event.id("id");
         own.id = own.id.or_else(|| metadata.id("tool_call_id")).or_else(|| cause.clone());
@@ -134,7 +134,7 @@ impl History {
 fn written(event: &Json) -> Option<TracedCall> {
     let metadata = event.member("tool_call_metadata")?;
     let id = metadata.id("tool_call_id");
-    let choices = metadata.below(&["model_response", "choices"]).map(Json::items).unwrap_or_default();
+    let choices = metadata.list_below(&["model_response", "choices"]);
     let calls =
         choices.iter().filter_map(|choice| choice.member("message")).flat_map(|it| it.list("tool_calls"));
     let call = calls.filter_map(call).find(|call| call.id == id);

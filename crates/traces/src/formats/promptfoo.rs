@@ -18,7 +18,7 @@ fn is_result(value: &Json) -> bool {
 
 /// The results of an evaluation.
 fn results(value: &Json) -> &[Json] {
-    value.below(&["results", "results"]).map(Json::items).unwrap_or_default()
+    value.list_below(&["results", "results"])
 }
 
 fn read(source: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
@@ -98,7 +98,7 @@ fn response(conversation: &mut Conversation, response: &Json) {
         let (input, output) = (usage.count("prompt"), usage.count("completion"));
         conversation.usage.add(Usage { input, output, cached, reasoning: detail("reasoning") });
     }
-    if agent(conversation, response.below(&["metadata", "toolCalls"]).map(Json::items).unwrap_or_default()) {
+    if agent(conversation, response.list_below(&["metadata", "toolCalls"])) {
         conversation.reply(None);
         conversation.say(response.text("output").unwrap_or_default());
         return;
@@ -190,11 +190,11 @@ fn part(conversation: &mut Conversation, part: &Json) -> bool {
         }),
         "text" | "output_text" | "refusal" => {
             conversation.reply(None);
-            conversation.say(part.first(&["text", "refusal"]).and_then(Json::as_str).unwrap_or_default());
+            conversation.say(part.first_text(&["text", "refusal"]).unwrap_or_default());
         }
         "thinking" | "redacted_thinking" | "reasoning" => {}
         "tool_use" | "server_tool_use" | "function_call" | "mcp_call" if !name.is_empty() => {
-            let server = part.first(&["server_label", "namespace"]).and_then(Json::as_str);
+            let server = part.first_text(&["server_label", "namespace"]);
             let id = call_id(part.first(&["call_id", "id"]));
             conversation.call(TracedCall::new(
                 id,

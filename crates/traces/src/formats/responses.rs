@@ -8,7 +8,6 @@ use crate::arguments::input;
 use crate::events::events;
 use crate::fields::names;
 use crate::formats::prelude::*;
-use crate::head::Shape;
 use crate::logs::is_exchange;
 
 /// Replies, logs and streams, recognized by members that only they have.
@@ -118,7 +117,7 @@ fn ask(conversation: &mut Conversation, request: &Json) {
 /// Adds the time, the usage and the model of a reply, but not its items.
 fn replied(conversation: &mut Conversation, response: &Json) {
     conversation.at(response.number("created_at"));
-    conversation.usage.add(response.member("usage").map(Usage::of_openai).unwrap_or_default());
+    conversation.usage.add(response.member("usage").map(Usage::of_openai));
     conversation.set_model(response.text("model"));
 }
 
@@ -171,7 +170,7 @@ pub(super) fn item(conversation: &mut Conversation, item: &Json) {
         "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call" | "apply_patch_call"
         | "computer_call" => {
             let call = call(kind, item);
-            match item.below(&["caller", "caller_id"]).and_then(Json::as_str) {
+            match item.text_below(&["caller", "caller_id"]) {
                 Some(caller)
                     if item.member("caller").is_some_and(|caller| caller.says("type", "program")) =>
                 {
@@ -190,7 +189,7 @@ pub(super) fn item(conversation: &mut Conversation, item: &Json) {
 }
 
 fn message(conversation: &mut Conversation, item: &Json) {
-    let content = item.member("content").map(Content::from_json).unwrap_or_default();
+    let content = Content::of_member(item, "content");
     match item.text("role") {
         Some("user") => conversation.user(content),
         Some("assistant") => {
@@ -282,7 +281,7 @@ fn hosted(kind: &str, item: &Json) -> TracedCall {
 fn error_text(error: &Json) -> Json {
     match error {
         Json::Object(_) => {
-            let content = error.member("content").map(Content::from_json).unwrap_or_default();
+            let content = Content::of_member(error, "content");
             let text = if content.is_empty() {
                 error.text("message").unwrap_or_default().to_owned()
             } else {

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use crate::call_shapes::{CallShape, call, objects, outcome, part_type, shape_of_member, shape_of_type};
 use crate::call_signs::{OTHER, is_written_call};
 use crate::conversation_rows::CONVERSATIONS;
-use crate::fields::{id, plain, role};
+use crate::fields::{id, plain};
 use crate::formats::prelude::*;
 use crate::head::is_report;
 use crate::input::LONGEST;
@@ -298,8 +298,7 @@ impl Reading {
     }
 
     fn finish(mut self, last: Option<&Json>) -> Conversation {
-        let text =
-            |record: &Json, keys: &[&str]| record.first(keys).and_then(Json::as_str).map(str::to_owned);
+        let text = |record: &Json, keys: &[&str]| record.first_text(keys).map(str::to_owned);
         if let Some(question) =
             last.and_then(|last| text(last, &QUESTIONS)).filter(|_| !self.it.has_question())
         {

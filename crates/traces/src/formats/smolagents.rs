@@ -43,7 +43,7 @@ fn step(it: &mut Conversation, record: &Json) {
     if !is_step(record) {
         return;
     }
-    it.usage.add(record.member("token_usage").map(Usage::of_openai).unwrap_or_default());
+    it.usage.add(record.member("token_usage").map(Usage::of_openai));
     it.new_reply();
     let mut answer = record.member("action_output").filter(|_| record.is("is_final_answer"));
     let mut count = 0;

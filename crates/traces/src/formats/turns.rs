@@ -35,7 +35,7 @@ fn turns(record: &Json) -> &Json {
 
 /// The intermediate steps of a result.
 fn steps(record: &Json) -> &[Json] {
-    record.first(&["intermediate_steps", "intermediateSteps"]).map(Json::items).unwrap_or_default()
+    record.first_list(&["intermediate_steps", "intermediateSteps"])
 }
 
 /// The call of a step, `{"action": {"tool": .., "toolInput": ..}, "observation": ..}` or `[action, observation]`, with what was
@@ -54,7 +54,7 @@ fn action(step: &Json) -> Option<TracedCall> {
 
 fn result(record: &Json) -> Conversation {
     let mut it = Conversation::default();
-    let question = record.first(&["question", "query", "input"]).and_then(Json::as_str);
+    let question = record.first_text(&["question", "query", "input"]);
     if let Some(text) = question {
         it.user(Content::of_text(text));
     }
@@ -80,7 +80,7 @@ fn result(record: &Json) -> Conversation {
         }
     }
     (count..all).for_each(|_| it.note(UNREAD));
-    let answer = record.first(&["answer", "response", "output"]).and_then(Json::as_str);
+    let answer = record.first_text(&["answer", "response", "output"]);
     it.answer = Answer::Stated(answer.map(str::to_owned));
     it
 }

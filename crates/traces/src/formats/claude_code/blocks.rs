@@ -46,7 +46,7 @@ pub(super) fn user(it: &mut Conversation, message: &Json, is_own: bool) {
 
 /// Adds the result of a call.
 pub(super) fn result(it: &mut Conversation, block: &Json) {
-    let content = block.member("content").map(Content::from_json).unwrap_or_default();
+    let content = Content::of_member(block, "content");
     let outcome = Outcome::new(call_id(block.member("tool_use_id")), Some(content.to_json()));
     it.result(Outcome { is_error: block.is("is_error"), ..outcome });
 }

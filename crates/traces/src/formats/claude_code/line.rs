@@ -49,7 +49,7 @@ impl Line {
             is_own: value.is("isMeta") || value.is("isCompactSummary"),
             time: value.member("timestamp").and_then(time),
             message: Json::Null,
-            ran: value.below(&["toolUseResult", "agentId"]).and_then(Json::as_str).map(str::to_owned),
+            ran: value.text_below(&["toolUseResult", "agentId"]).map(str::to_owned),
         };
         if let Json::Object(members) = &mut value
             && let Some((_, message)) = members.iter_mut().find(|(key, _)| key == "message")

@@ -95,7 +95,7 @@ impl Rollout {
     }
 
     fn message(&mut self, payload: &Json) {
-        let content = payload.member("content").map(Content::from_json).unwrap_or_default();
+        let content = Content::of_member(payload, "content");
         match payload.text("role") {
             Some("user") => self.conversation.user(user_content(payload).unwrap_or(content)),
             Some("assistant") => {

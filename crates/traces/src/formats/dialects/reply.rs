@@ -2,7 +2,7 @@
 
 use super::reading::MessageReading;
 use super::{Author, holds_calls, message, message_of};
-use crate::fields::{names, role};
+use crate::fields::names;
 use crate::formats::prelude::*;
 
 /// Members beside the messages that hold the reply to them.

@@ -2,7 +2,7 @@
 //! compared without case and punctuation.
 
 use super::calls::CallsReading;
-use crate::fields::{id, names, plain, role};
+use crate::fields::{id, names, plain};
 use crate::formats::prelude::*;
 use crate::literal::literal;
 

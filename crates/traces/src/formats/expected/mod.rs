@@ -10,9 +10,9 @@ mod table;
 use std::borrow::Cow;
 
 use crate::call_shapes::call;
-use crate::fields::{members as members_of, names, role};
+use crate::fields::{members as members_of, names};
 use crate::formats::prelude::*;
-use crate::head::{Head, Shape, is_report};
+use crate::head::{Head, is_report};
 use crate::message_events::is_conversation_event;
 pub(super) use conversations::CONVERSATIONS;
 use members::CallsMember;

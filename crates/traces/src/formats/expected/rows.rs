@@ -12,7 +12,6 @@ use crate::arguments::arguments as read_arguments;
 use crate::formats::prelude::*;
 use crate::label::Label;
 use crate::literal::literal;
-use crate::trace::TraceKind;
 
 /// The rows of a file.
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ pub(super) fn reply<'c>(
         it.step(vec![hosted(part)]);
     }
     it.reply(id);
-    for part in message.member("content").map(Content::from_json).unwrap_or_default().parts {
+    for part in Content::of_member(message, "content").parts {
         if let Part::Text(text) = part {
             it.say(&text);
         }

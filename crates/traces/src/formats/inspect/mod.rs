@@ -9,7 +9,6 @@ mod tests;
 
 use crate::archive::{Archive, Entry};
 use crate::formats::prelude::*;
-use crate::head::Shape;
 use crate::parallel::in_order;
 use sample::Log;
 

@@ -68,7 +68,7 @@ impl Log {
 
 /// Adds a message, in which attachments are resolved.
 fn message(it: &mut Conversation, message: &Json, events: &Events<'_>, pictures: &mut Pictures) {
-    let content = message.member("content").map(Content::from_json).unwrap_or_default();
+    let content = Content::of_member(message, "content");
     match message.text("role") {
         Some("user") => match message.member("tool_call_id") {
             Some(ids) => pictures.add(ids, &content),
@@ -137,7 +137,7 @@ fn ask(it: &mut Conversation, input: Option<&Json>, attachments: &Attachments<'_
     match &input {
         Json::Array(messages) => {
             for message in messages.iter().filter(|message| message.says("role", "user")) {
-                it.user(message.member("content").map(Content::from_json).unwrap_or_default());
+                it.user(Content::of_member(message, "content"));
             }
         }
         text => it.user(Content::from_json(text)),
@@ -190,7 +190,7 @@ fn end(it: &mut Conversation, sample: &Json) {
     for _ in sample.list("error_retries") {
         it.note("an attempt at the sample ended with an error and was made again");
     }
-    let limit = sample.below(&["limit", "type"]).and_then(Json::as_str);
+    let limit = sample.text_below(&["limit", "type"]);
     it.origin.extend(limit.map(|limit| ("limit", limit.to_owned())));
     it.origin.extend(sample.text("uuid").map(|uuid| ("uuid", uuid.to_owned())));
     let scores = sample.member("scores").map_or(&[][..], members).iter();

@@ -140,7 +140,7 @@ fn merge(whole: &mut Json, piece: &Json) {
 /// Adds a message.
 pub(crate) fn add(it: &mut Conversation, message: &Message<'_>) {
     let data: &Json = &message.data;
-    let content = || data.member("content").map(Content::from_json).unwrap_or_default();
+    let content = || Content::of_member(data, "content");
     match message.kind {
         Kind::Human => it.user(content()),
         Kind::Ai => reply(it, data, data.text("id")),
@@ -183,7 +183,7 @@ pub(crate) fn reply(it: &mut Conversation, data: &Json, id: Option<&str>) {
         it.step(vec![call]);
     }
     it.reply(id);
-    for part in data.member("content").map(Content::from_json).unwrap_or_default().parts {
+    for part in Content::of_member(data, "content").parts {
         if let Part::Text(text) = part {
             it.say(&text);
         }
@@ -285,7 +285,7 @@ fn hosted(blocks: &[Json]) -> Vec<TracedCall> {
             let made = id.and_then(|id| places.get(&id)).and_then(|place: &usize| calls.get_mut(*place));
             let Some(made) = made else { continue };
             made.result = block.first(&["output", "content"]).map(result);
-            let inner = block.below(&["content", "type"]).and_then(Json::as_str).unwrap_or_default();
+            let inner = block.text_below(&["content", "type"]).unwrap_or_default();
             made.is_error =
                 block.is("is_error") || block.says("status", "error") || inner.ends_with("_error");
         }

@@ -8,7 +8,7 @@ mod tests;
 use std::collections::HashSet;
 
 use crate::formats::prelude::*;
-use crate::head::{Shape, is_conversation};
+use crate::head::is_conversation;
 use message::{Kind, Message, add_all};
 
 /// Messages by their types, which are not OpenAI's roles.

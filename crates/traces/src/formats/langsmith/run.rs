@@ -66,7 +66,7 @@ impl<'j> Run<'j> {
             return data(message).map_or(message, |(_, data)| data).member("content").map(Content::from_json);
         }
         let keys = ["question", "query", "input", "text"];
-        inputs.first(&keys).and_then(Json::as_str).map(Content::of_text)
+        inputs.first_text(&keys).map(Content::of_text)
     }
 
     /// The messages of a request to a model: a list, or a list of lists.

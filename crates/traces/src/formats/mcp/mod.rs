@@ -7,7 +7,6 @@ mod session;
 use std::borrow::Cow;
 
 use crate::formats::prelude::*;
-use crate::head::Shape;
 use crate::values::opened;
 use session::{Message, Sessions};
 
@@ -61,7 +60,7 @@ fn envelope(sessions: &mut Sessions, value: &Json, line: Option<u64>, server: Op
         return sessions.messages(value, &about);
     }
     about.time = value.first(&["ts", "time", "timestamp", "@timestamp"]).and_then(time);
-    about.from = value.first(&["dir", "direction", "from", "sender", "source"]).and_then(Json::as_str);
+    about.from = value.first_text(&["dir", "direction", "from", "sender", "source"]);
     match body(value) {
         Some(message) => sessions.messages(&message, &about),
         None => sessions.skipped(),

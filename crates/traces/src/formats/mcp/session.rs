@@ -148,7 +148,7 @@ impl Session {
 
     /// Notes the trace id in the `traceparent` of a call, which has W3C's form: version, trace, span, flags.
     fn trace_id(&mut self, params: &Json) {
-        let parent = params.below(&["_meta", "traceparent"]).and_then(Json::as_str);
+        let parent = params.text_below(&["_meta", "traceparent"]);
         if let Some(trace) = parent.and_then(|parent| parent.split('-').nth(1))
             && self.conversation.origin.is_empty()
         {

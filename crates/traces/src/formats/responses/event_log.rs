@@ -20,11 +20,11 @@ pub(super) fn read_events(events: &[Json]) -> Conversation {
     let mut items = Items::default();
     for event in events {
         if let Some(response) = event.member("response") {
-            conversation.usage.add(response.member("usage").map(Usage::of_openai).unwrap_or_default());
+            conversation.usage.add(response.member("usage").map(Usage::of_openai));
             conversation.model = response.text("model").map(str::to_owned).or(conversation.model.take());
             response.list("output").iter().for_each(|item| items.add(item));
         }
-        conversation.set_model(event.below(&["session", "model"]).and_then(Json::as_str));
+        conversation.set_model(event.text_below(&["session", "model"]));
         event.member("item").into_iter().for_each(|item| items.add(item));
         match event.text("type") {
             Some("response.function_call_arguments.done") => items.add_arguments(event),

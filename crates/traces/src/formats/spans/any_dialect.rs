@@ -4,8 +4,6 @@
 use m3_trajectory::json::Keys;
 
 use super::otel_messages;
-use crate::conversation::Record;
-use crate::fields::role;
 use crate::formats::prelude::*;
 use crate::formats::{anthropic, chat, dialects, gemini, langchain, responses, vercel};
 use crate::head::Head;
@@ -77,7 +75,7 @@ pub(super) fn reply(value: &Json) -> Conversation {
 
 fn recorded() -> Conversation {
     let mut conversation = Conversation::default();
-    conversation.record = Record::kept();
+    conversation.record = Some(Vec::new());
     conversation
 }
 

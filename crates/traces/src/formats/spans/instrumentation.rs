@@ -120,17 +120,17 @@ fn complete_reply(span: &Span, mut reply: Reply, own: &Observation<'_>, notes: &
     if reply.input.is_none()
         && let Some(input) = own.input.as_deref().filter(|input| !is_empty(input))
     {
-        let mut conversation = any_dialect::request(input);
-        let turns = turns(conversation.record.take());
+        let conversation = any_dialect::request(input);
+        let turns = turns(conversation.record);
         reply.input = (!turns.is_empty()).then_some(turns);
         requested = conversation.model;
     }
     if reply.outputs.is_empty()
         && let Some(output) = own.output.as_deref().filter(|output| !is_empty(output))
     {
-        let mut conversation = any_dialect::reply(output);
+        let conversation = any_dialect::reply(output);
         notes.extend(&conversation.notes);
-        let turns = turns(conversation.record.take());
+        let turns = turns(conversation.record);
         // A state has the messages before the reply, too.
         let last = turns.iter().rposition(|turn| !matches!(turn, Turn::Assistant(_))).map_or(0, |at| at + 1);
         let assistant: AssistantMessage =
@@ -190,13 +190,13 @@ fn complete_call(mut ran: ToolRun, own: &Observation<'_>, notes: &mut Notes) -> 
 }
 
 fn complete_agent(mut agent: Agent, own: &Observation<'_>, notes: &mut Notes) -> Agent {
-    let read = |value: Option<&Json>| value.map(|value| turns(any_dialect::request(value).record.take()));
+    let read = |value: Option<&Json>| value.map(|value| turns(any_dialect::request(value).record));
     let input = read(own.input.as_deref()).unwrap_or_default();
     agent.question = agent.question.or_else(|| input.iter().rev().find_map(Turn::user).cloned());
     let output = own.output.as_deref().map(|output| {
-        let mut conversation = any_dialect::reply(output);
+        let conversation = any_dialect::reply(output);
         notes.extend(&conversation.notes);
-        turns(conversation.record.take())
+        turns(conversation.record)
     });
     let output = output.unwrap_or_default();
     let text = output.last().and_then(|turn| match turn {
@@ -223,9 +223,9 @@ fn is_empty(value: &Json) -> bool {
 }
 
 /// The turns of a record.
-fn turns(record: Vec<Entry>) -> Vec<Turn> {
+fn turns(record: Option<Vec<Entry>>) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
-    for entry in record {
+    for entry in record.into_iter().flatten() {
         let part = match entry {
             Entry::User(content) => {
                 turns.push(Turn::User(content));

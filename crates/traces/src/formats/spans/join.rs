@@ -62,7 +62,7 @@ fn choose(conversation: &mut Conversation, replies: &mut [ReplySpan], ran: &[Too
         }
     }
     let known = KnownIds(known);
-    let chosen: Vec<OutputChoice> =
+    let chosen: Vec<Option<usize>> =
         replies.iter().map(|reply_span| known.chosen(&reply_span.reply.outputs)).collect();
     let dropped = abandoned(replies, &known);
     for ((reply_span, chosen), is_dropped) in replies.iter_mut().zip(chosen).zip(dropped) {
@@ -73,8 +73,8 @@ fn choose(conversation: &mut Conversation, replies: &mut [ReplySpan], ran: &[Too
             continue;
         }
         reply_span.assistant = match chosen {
-            OutputChoice::All => Some(outputs.into_iter().flatten().collect()),
-            OutputChoice::One(number) => {
+            None => Some(outputs.into_iter().flatten().collect()),
+            Some(number) => {
                 for _ in 1..outputs.len() {
                     conversation.note("another choice of the same reply is left out");
                 }
@@ -82,14 +82,6 @@ fn choose(conversation: &mut Conversation, replies: &mut [ReplySpan], ran: &[Too
             }
         };
     }
-}
-
-/// Which of several messages of a reply count.
-enum OutputChoice {
-    /// All: they are one message, written as several.
-    All,
-    /// One: they are alternatives.
-    One(usize),
 }
 
 /// The ids of calls that later messages or spans know.
@@ -101,16 +93,16 @@ impl KnownIds<'_> {
     }
 
     /// Chooses the messages that count. A conversation continues only one of several alternatives, so messages are not
-    /// alternatives if it continues several of them.
-    fn chosen(&self, outputs: &[AssistantMessage]) -> OutputChoice {
+    /// alternatives if it continues several of them: `None` if all count, as one message written in several.
+    fn chosen(&self, outputs: &[AssistantMessage]) -> Option<usize> {
         let mut known = outputs.iter().enumerate().filter(|(_, assistant)| self.has(assistant));
         let first = known.next().map(|(number, _)| number);
         let mut ids = outputs.iter().flat_map(calls).filter_map(|call| call.id.as_deref());
         let mut seen = HashSet::new();
         if known.next().is_some() && ids.all(|id| seen.insert(id)) {
-            return OutputChoice::All;
+            return None;
         }
-        OutputChoice::One(first.unwrap_or_default())
+        Some(first.unwrap_or_default())
     }
 }
 

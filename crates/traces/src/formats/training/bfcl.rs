@@ -6,7 +6,6 @@ use super::types::Types;
 use super::written::tagged;
 use crate::fields::{count, names};
 use crate::formats::prelude::*;
-use crate::trace::TraceKind;
 
 /// The format of BFCL's questions, results and possible answers, alone or joined.
 pub(in super::super) const BFCL: Format = Format {
@@ -160,18 +159,19 @@ fn reply(conversation: &mut Conversation, reply: &Json) {
             for item in list {
                 match item {
                     Json::String(text) => python(conversation, text),
-                    item => members(item).iter().for_each(|(name, written)| {
-                        let arguments = arguments(Some(written));
-                        add(conversation, TracedCall::new(None, tool(None, name), arguments));
-                    }),
+                    item => by_name(conversation, item),
                 }
             }
         }
-        Json::Object(calls) => calls.iter().for_each(|(name, written)| {
-            let arguments = arguments(Some(written));
-            add(conversation, TracedCall::new(None, tool(None, name), arguments));
-        }),
+        Json::Object(_) => by_name(conversation, reply),
         _ => conversation.note("a reply of an unknown kind is left out"),
+    }
+}
+
+/// The calls of an object: arguments by the names of their tools.
+fn by_name(conversation: &mut Conversation, calls: &Json) {
+    for (name, written) in members(calls) {
+        add(conversation, TracedCall::new(None, tool(None, name), arguments(Some(written))));
     }
 }
 

@@ -55,7 +55,7 @@ impl Reader {
             .first(&TEXT)
             .map(|value| value.as_str().map_or_else(|| Content::from_json(value).text(), str::to_owned));
         let text = text.unwrap_or_default();
-        match turn.first(&ROLE).and_then(Json::as_str) {
+        match turn.first_text(&ROLE) {
             Some("system") => self.types.add_prompt(&text),
             Some("human" | "user") => conversation.user(Content::of_text(question_of(&text))),
             Some("gpt" | "assistant" | "chatgpt" | "model" | "bot") => {

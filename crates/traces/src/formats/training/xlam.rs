@@ -23,7 +23,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 
 fn record(conversation: &mut Conversation, value: &Json) -> bool {
     conversation.is_reference = true;
-    conversation.user(value.member("query").map(Content::from_json).unwrap_or_default());
+    conversation.user(Content::of_member(value, "query"));
     conversation.reply(None);
     match value.member("answers") {
         Some(Json::String(text)) => {

@@ -87,7 +87,7 @@ fn step(conversation: &mut Conversation, step: &Json) {
     let model =
         response.and_then(|it| it.text("modelId")).or_else(|| step.below(&["model", "modelId"])?.as_str());
     conversation.set_model(model);
-    conversation.usage.add(step.member("usage").map(Usage::of_ai_sdk).unwrap_or_default());
+    conversation.usage.add(step.member("usage").map(Usage::of_ai_sdk));
     let model_results = model_results(response);
     let mut outcomes = Vec::new();
     if step.list("content").is_empty() {

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use super::call;
 use crate::events::events;
 use crate::formats::prelude::*;
-use crate::head::Shape;
 
 /// The format of UI message streams.
 pub(in super::super) const STREAM: Format = Format {
@@ -49,7 +48,7 @@ impl Stream {
     fn chunk(&mut self, chunk: &Json) {
         let text = |key: &str| chunk.text(key).unwrap_or_default();
         // The ids and pieces of `fullStream` have other names than those of a UI's stream.
-        let either = |keys: &[&str]| chunk.first(keys).and_then(Json::as_str).unwrap_or_default();
+        let either = |keys: &[&str]| chunk.first_text(keys).unwrap_or_default();
         let call_id = || either(&["toolCallId", "id"]);
         match text("type") {
             "start-step" | "finish-step" => self.end_step(),

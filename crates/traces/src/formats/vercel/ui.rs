@@ -48,7 +48,7 @@ fn message(conversation: &mut Conversation, message: &Json) {
             conversation.end_reply();
             let usage =
                 message.member("metadata").and_then(|metadata| metadata.first(&["totalUsage", "usage"]));
-            conversation.usage.add(usage.map(Usage::of_ai_sdk).unwrap_or_default());
+            conversation.usage.add(usage.map(Usage::of_ai_sdk));
             if message.list("parts").is_empty() {
                 invocations(conversation, message);
             } else {
@@ -140,7 +140,7 @@ fn invocations(conversation: &mut Conversation, message: &Json) {
     }
     conversation.results(outcomes);
     conversation.new_reply();
-    conversation.say(message.member("content").map(Content::from_json).unwrap_or_default().text().as_str());
+    conversation.say(Content::of_member(message, "content").text().as_str());
     conversation.end_reply();
 }
 
