@@ -221,7 +221,7 @@ impl Envelope {
             let is_known = |value: &Json| (format.recognizes)(&Head::from_values(vec![value.clone()], true));
             all.retain(|inner| !self.is_log() || is_known(inner));
             if all.is_empty() {
-                leave_out(sink, line, record, &missing);
+                leave_out(sink, line, record, &missing)?;
             }
             let label = Label::find(record).filter(|_| all.len() == 1);
             spool.begin(line).map_err(failed)?;

@@ -107,10 +107,7 @@ impl Input<'_> {
                     index += 1;
                     each(sink, Record { index: index - 1, line: Some(line), value })
                 }
-                Err(message) => {
-                    sink.warn(Some(line), &format!("not JSON, left out: {message}"));
-                    Ok(())
-                }
+                Err(message) => sink.skip(Some(line), &format!("not JSON, left out: {message}")),
             });
         }
         if self.head.shape != Shape::Lines {
@@ -121,10 +118,7 @@ impl Input<'_> {
         self.lines(sink, parsed, |sink, values| {
             values.into_iter().try_for_each(|(At { index, line }, value)| match value {
                 Ok(value) => each(sink, Record { index: index.unwrap_or_default(), line, value }),
-                Err(error) => {
-                    sink.warn(line, &format!("not JSON, left out: {}", error.message));
-                    Ok(())
-                }
+                Err(error) => sink.skip(line, &format!("not JSON, left out: {}", error.message)),
             })
         })
     }
@@ -260,8 +254,7 @@ impl Input<'_> {
         let each_conversation = |sink: &mut dyn Sink, at: At, value: &Json| {
             // Facts of the file, or a conversation in which nothing was written yet.
             if !is_conversation(value) && !is_event(value) {
-                leave_out(sink, at.line, value, "a record without messages is left out");
-                return Ok(());
+                return leave_out(sink, at.line, value, "a record without messages is left out");
             }
             each(sink, at, value)
         };

@@ -1,6 +1,6 @@
 //! Google's Agent Development Kit: sessions, and sets of evaluation cases.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::gemini;
 use crate::formats::prelude::*;

@@ -50,8 +50,7 @@ fn conversation(value: Option<&Json>) -> Conversation {
 fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.records(sink, |sink, at, value| {
         if !value.has("outputs") {
-            sink.warn(at.line, "a case without `outputs` is left out");
-            return Ok(());
+            return sink.skip(at.line, "a case without `outputs` is left out");
         }
         let mut it = conversation(value.member("outputs"));
         ask(&mut it, value.member("inputs"));
@@ -88,8 +87,7 @@ fn read_graphs(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> 
     let is_any = AtomicBool::new(false);
     input.records(sink, |sink, at, value| {
         let Some(graph) = graph(value) else {
-            sink.warn(at.line, "no graph trajectory, left out");
-            return Ok(());
+            return sink.skip(at.line, "no graph trajectory, left out");
         };
         let mut it = Conversation::default();
         let inputs = graph.list("inputs");
@@ -101,8 +99,7 @@ fn read_graphs(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> 
             }
         }
         if it.calls_mut().next().is_none() {
-            sink.warn(at.line, "a graph trajectory without calls is left out");
-            return Ok(());
+            return sink.skip(at.line, "a graph trajectory without calls is left out");
         }
         is_any.store(true, Ordering::Relaxed);
         it.id = at.id(id(value));

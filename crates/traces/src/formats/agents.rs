@@ -1,7 +1,5 @@
 //! OpenAI's Agents SDK: traces as it exports them, a trace or a span on each line, children before their parents.
 
-use std::collections::HashMap;
-
 use super::chat;
 use crate::formats::prelude::*;
 use crate::groups::{Names, grouped};

@@ -1,7 +1,5 @@
 //! Anthropic's Messages: lists of messages, requests, replies, logs and streams.
 
-use std::collections::BTreeMap;
-
 use crate::arguments::unwrapped;
 use crate::events::events;
 use crate::export::restore;

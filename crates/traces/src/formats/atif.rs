@@ -1,7 +1,5 @@
 //! ATIF, the trajectories of Harbor: documents whose agent steps are replies, each with the results of its calls.
 
-use std::collections::HashMap;
-
 use crate::arguments::is_broken;
 use crate::export::restore;
 use crate::formats::prelude::*;
@@ -23,8 +21,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         if is_atif(value) {
             return sink.trace(at.line, document(value, at).finish());
         }
-        sink.warn(at.line, "no ATIF document, left out");
-        Ok(())
+        sink.skip(at.line, "no ATIF document, left out")
     })
 }
 

@@ -1,8 +1,6 @@
 //! OpenAI's Chat Completions: lists of messages, requests, replies, logs and streams. Also messages for chat templates,
 //! whose arguments are objects.
 
-use std::collections::{BTreeSet, HashSet};
-
 use super::dialects::{calls_in_parts, each_conversation};
 use super::streamed_calls::StreamedCalls;
 use crate::arguments::input;

@@ -1,8 +1,6 @@
 //! Exports of chat programs that keep a conversation as a tree of messages, in which an edited question begins a branch:
 //! `ChatGPT`, Open `WebUI`; and rounds of calls in chats of VS Code.
 
-use std::collections::HashMap;
-
 use super::dialects::add_messages;
 use crate::arguments::{input as text_input, read as read_arguments};
 use crate::formats::prelude::*;
@@ -69,8 +67,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             None => replies_below(record),
         };
         if messages.is_empty() && !is_session(record) {
-            crate::lost::leave_out(sink, at.line, record, "a record without messages is left out");
-            return Ok(());
+            return crate::lost::leave_out(sink, at.line, record, "a record without messages is left out");
         }
         add_messages(&mut it, &messages);
         let id = record

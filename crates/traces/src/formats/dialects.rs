@@ -6,8 +6,6 @@ mod reply;
 mod speakers;
 mod text_calls;
 
-use std::borrow::Cow;
-
 use self::reading::MessageReading;
 pub(super) use self::reading::calls_in_parts;
 pub(super) use self::reply::reply;

@@ -1,7 +1,5 @@
 //! Google's Gemini: lists of contents, requests, replies and logs, as REST or Python spells them.
 
-use std::collections::HashSet;
-
 use crate::call_signs::named_like_calls;
 use crate::content::Part;
 use crate::events::events;
@@ -77,7 +75,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let (mut latest, mut before) = (Usage::default(), None);
         for response in &responses {
             if !response.has("candidates") && !named_like_calls(response).is_empty() {
-                leave_out(sink, None, response, "no reply of Gemini, left out");
+                leave_out(sink, None, response, "no reply of Gemini, left out")?;
                 continue;
             }
             let id = reply_id(response);

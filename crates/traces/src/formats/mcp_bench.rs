@@ -15,8 +15,7 @@ pub(super) const TASKS: Format = Format {
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.values(sink, |sink, record| {
         let Some(found) = mcp_bench_tasks(&record.value) else {
-            sink.warn(record.line, "no `server_tasks`, left out");
-            return Ok(());
+            return sink.skip(record.line, "no `server_tasks`, left out");
         };
         found.left_out.iter().for_each(|what| sink.warn(record.line, what));
         found.tasks.into_iter().try_for_each(|task| {

@@ -64,8 +64,7 @@ fn read_results(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError>
 fn read_tasks(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.records(sink, |sink, at, value| {
         if !has_steps(value, "tools", "inputs") {
-            sink.warn(at.line, "a task without `tools` and `inputs` is left out");
-            return Ok(());
+            return sink.skip(at.line, "a task without `tools` and `inputs` is left out");
         }
         let id = at.id(value.id("id"));
         let mut task = trace(id.as_deref(), value.text("content"), steps(value, "tools", "inputs"));

@@ -1,7 +1,5 @@
 //! `MCPToolBench++`: each record is a task, with the calls that should be made and the tools that are offered.
 
-use std::collections::HashMap;
-
 use crate::formats::prelude::*;
 
 /// The format of records, recognized by their label.
@@ -22,8 +20,7 @@ fn is_record(value: &Json) -> bool {
 fn read_records(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.records(sink, |sink, at, value| {
         if !is_record(value) {
-            sink.warn(at.line, "a record without `query` and `function_call_label` is left out");
-            return Ok(());
+            return sink.skip(at.line, "a record without `query` and `function_call_label` is left out");
         }
         give_tools(value, sink);
         let mut task = Trace {

@@ -1,8 +1,6 @@
 //! Histories of `OpenHands` before its SDK: events that are actions or observations. Events of the SDK have types, and are
 //! read as events of any dialect.
 
-use std::collections::HashMap;
-
 use crate::call_shapes::call;
 use crate::fields::names;
 use crate::formats::prelude::*;
@@ -46,8 +44,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         if let Some(events) = history(value) {
             return give(sink, at, value, &events);
         }
-        crate::lost::leave_out(sink, at.line, value, "a record without a history is left out");
-        Ok(())
+        crate::lost::leave_out(sink, at.line, value, "a record without a history is left out")
     })
 }
 

@@ -12,3 +12,5 @@ pub(super) use crate::time::time;
 pub(super) use crate::trace::{Notes, Trace, TraceKind, TracedCall};
 pub(super) use crate::usage::Usage;
 pub(super) use m3_trajectory::json::{Json, parse};
+pub(super) use std::borrow::Cow;
+pub(super) use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

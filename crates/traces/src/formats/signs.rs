@@ -1,8 +1,6 @@
 //! Calls in JSON of no other format: what can only be a call or a result, by its members and types, in the order of the
 //! file. Logs tell of a call several times, so only calls with ids are read, and each once.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::call_shapes::{CallShape, call, objects, outcome, part_type, shape_of_member, shape_of_type};
 use crate::call_signs::{OTHER, is_written_call};
 use crate::conversation_rows::CONVERSATIONS;

@@ -2,7 +2,6 @@
 //! of `LangChain` as `intermediate_steps`.
 
 use crate::formats::prelude::*;
-use std::collections::HashMap;
 
 /// The format of such results, recognized by the name of the first tool, or by the steps.
 pub(super) const TURNS: Format = Format {

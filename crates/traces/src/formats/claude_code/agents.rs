@@ -1,6 +1,5 @@
 //! Sub-agents of a session: side chains in the file itself, or files beside it, which name the call that began them.
 
-use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use m3_trajectory::Source;

@@ -1,7 +1,5 @@
 //! The branch of a session that ends with its last line, as a conversation.
 
-use std::collections::{HashMap, HashSet};
-
 use super::blocks;
 use super::line::{Kind, Line};
 use crate::formats::prelude::*;

@@ -74,7 +74,7 @@ impl Line {
 /// All lines of a file, each uuid once: a resumed session begins with copies of earlier lines.
 pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Vec<Line>, ReadError> {
     let mut lines: Vec<Line> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     input.values(sink, |_, record| {
         let line = Line::new(record.value);
         if line.uuid.as_ref().is_none_or(|uuid| seen.insert(uuid.clone())) {

@@ -1,7 +1,5 @@
 //! The file of a session: its lines are a tree, and the branch that ends with the last line is the conversation.
 
-use std::collections::{BTreeMap, HashMap};
-
 use super::branch::{Branch, branch};
 use super::line::{Kind, Line};
 use super::{agents, line};

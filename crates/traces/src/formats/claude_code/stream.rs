@@ -1,7 +1,5 @@
 //! The output of `stream-json` and the Agent SDK: lines of messages, and a last one with the answer and the tokens.
 
-use std::collections::HashMap;
-
 use super::blocks;
 use crate::formats::prelude::*;
 

@@ -1,7 +1,5 @@
 //! The stream of `codex exec --json`: items that begin and end. The model's own calls and its replies are not in it.
 
-use std::collections::HashMap;
-
 use super::{is_failed, usage};
 use crate::formats::prelude::*;
 use crate::overlap::Overlap;

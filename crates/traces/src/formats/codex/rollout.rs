@@ -1,6 +1,5 @@
 //! Rollout files: lines of a time, a type and a payload. The model's items have the calls, events their outcomes.
 
-use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::items::{Item, item};

@@ -1,7 +1,5 @@
 //! A message that is being read: its parts, its calls and its results.
 
-use std::collections::HashSet;
-
 use m3_trajectory::json::Keys;
 
 use super::{Author, text_calls};

@@ -1,8 +1,5 @@
 //! Who speaks in a list of messages, and in which order, where its roles and places do not say so.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
-
 use super::text_calls::block;
 use crate::formats::prelude::*;
 use crate::message_events::with_role;

@@ -7,8 +7,6 @@ mod members;
 mod rows;
 mod table;
 
-use std::borrow::Cow;
-
 use crate::call_shapes::call;
 use crate::fields::{members as members_of, names};
 use crate::formats::prelude::*;

@@ -1,7 +1,6 @@
 //! Records become traces; rows that hold one call each and have one id become one trace.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 use super::calls::CallsReading;
 use super::members::{
@@ -37,8 +36,7 @@ impl Rows {
     pub(super) fn add(&mut self, sink: &mut dyn Sink, at: At, record: &Json) -> Result<(), ReadError> {
         let all = CallsMember::all(record);
         let (Some(first), true) = (all.first().copied(), matches!(record, Json::Object(_))) else {
-            crate::lost::leave_out(sink, at.line, record, "a record without calls is left out");
-            return Ok(());
+            return crate::lost::leave_out(sink, at.line, record, "a record without calls is left out");
         };
         let expected = all.iter().find(|member| member.whose == Whose::Expected);
         // Beside calls that should be made, others are those of a model.

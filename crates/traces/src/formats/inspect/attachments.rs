@@ -2,7 +2,6 @@
 
 use crate::formats::prelude::*;
 use std::cell::Cell;
-use std::collections::HashMap;
 
 /// The beginning of a reference to an attachment.
 const SCHEME: &str = "attachment://";

@@ -2,8 +2,6 @@
 //! them what the messages lack: times of calls, calls of agents that a call started, and calls that were cut from the
 //! messages.
 
-use std::collections::{HashMap, HashSet};
-
 use super::attachments::Attachments;
 use super::message::{call, of_model, reply, result};
 use crate::fields::count;

@@ -1,7 +1,5 @@
 //! A sample of a log of `inspect_ai`: its messages, and from its events the facts that messages do not hold.
 
-use std::collections::HashMap;
-
 use super::attachments::Attachments;
 use super::events::{Events, is_submit};
 use super::message::{of_model, reply, result};

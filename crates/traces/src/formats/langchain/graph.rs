@@ -1,7 +1,5 @@
 //! `LangGraph`: states of a graph, their history, and the updates that its nodes make.
 
-use std::collections::{HashMap, HashSet};
-
 use super::message::{Kind, Message, add_all};
 use super::{id, is_message};
 use crate::formats::prelude::*;

@@ -1,8 +1,5 @@
 //! Messages of `LangChain` in all their shapes.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
 use super::super::chat;
 use crate::arguments::read;
 use crate::content::Part;

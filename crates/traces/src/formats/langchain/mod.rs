@@ -5,8 +5,6 @@ pub(super) mod message;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
-
 use crate::formats::prelude::*;
 use crate::head::is_conversation;
 use message::{Kind, Message, add_all};

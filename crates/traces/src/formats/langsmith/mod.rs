@@ -4,7 +4,6 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::langchain::message::{add_all, of_metadata, outcome, reply};

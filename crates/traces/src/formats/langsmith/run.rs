@@ -159,8 +159,8 @@ pub(super) fn tool_message(value: &Json) -> Option<(String, &Json)> {
 fn data(value: &Json) -> Option<(Kind, &Json)> {
     let message = Message::parse(value)?;
     match message.data {
-        std::borrow::Cow::Borrowed(data) => Some((message.kind, data)),
-        std::borrow::Cow::Owned(_) => None,
+        Cow::Borrowed(data) => Some((message.kind, data)),
+        Cow::Owned(_) => None,
     }
 }
 

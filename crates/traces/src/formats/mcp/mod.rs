@@ -4,8 +4,6 @@
 mod log;
 mod session;
 
-use std::borrow::Cow;
-
 use crate::formats::prelude::*;
 use crate::values::opened;
 use session::{Message, Sessions};

@@ -1,7 +1,5 @@
 //! The messages between clients and servers: requests for tools and their answers become calls.
 
-use std::collections::HashMap;
-
 use crate::formats::prelude::*;
 use crate::overlap::Overlap;
 

@@ -1,8 +1,6 @@
 //! Events of the Realtime API, of both sides, and streams of Responses that were logged as JSON: the same item comes in
 //! several events, and counts once.
 
-use std::collections::HashMap;
-
 use super::item;
 use crate::formats::prelude::*;
 

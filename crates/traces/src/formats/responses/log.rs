@@ -1,8 +1,6 @@
 //! Logs of requests with their replies. A request repeats the items before it, or names the reply or the conversation
 //! that it continues.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{ask, replied, reply};

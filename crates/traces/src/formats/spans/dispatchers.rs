@@ -1,8 +1,6 @@
 //! Spans of a program's own function that runs its tools: `run_tool("search", {..})`. The call within is the one that a reply
 //! has made.
 
-use std::collections::HashMap;
-
 use m3_trajectory::json::is_same;
 
 use super::reply_span::ToolSpan;

@@ -1,8 +1,6 @@
 //! Content in attributes of an instrumentation's own, as the program wrote it: requests and replies in the dialect of the
 //! model's provider, arguments and results as values. It fills what the attributes of the conventions do not hold.
 
-use std::borrow::Cow;
-
 use m3_trajectory::json::Keys;
 
 use super::any_dialect;

@@ -1,6 +1,6 @@
 //! Joins the calls of replies with the spans of tools that ran them and with the results in later messages.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use m3_trajectory::json::is_same;
 

@@ -75,8 +75,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let facts = TaskFacts::from_json(value);
         let (question, has_more) = question(value);
         let Some(mut trace) = calls_of(value, at.id(value.id("id")), &facts) else {
-            sink.warn(at.line, "a record of another layout is left out");
-            return Ok(());
+            return sink.skip(at.line, "a record of another layout is left out");
         };
         if has_more {
             sink.warn(

@@ -1,7 +1,5 @@
 //! The types of tools' parameters, for formats that do not mark which texts are numbers.
 
-use std::collections::HashMap;
-
 use crate::formats::prelude::*;
 use crate::literal::value;
 

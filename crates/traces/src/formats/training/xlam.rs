@@ -57,7 +57,7 @@ mod tests {
         let mut conversation = Conversation::default();
         record(&mut conversation, &value);
         let trace = conversation.finish();
-        assert_eq!(trace.kind, crate::TraceKind::Reference);
+        assert_eq!(trace.kind, TraceKind::Reference);
         assert_eq!(trace.steps.iter().map(Vec::len).collect::<Vec<_>>(), [2]);
     }
 }

@@ -1,7 +1,5 @@
 //! The result of `generateText` or `streamText`, with a step for every reply.
 
-use std::collections::HashMap;
-
 use super::{call, model, restore_inputs};
 use crate::fields::number;
 use crate::formats::prelude::*;

@@ -1,7 +1,5 @@
 //! The stream that a chat application gets: a chunk a line, bare or as server-sent events.
 
-use std::collections::{BTreeMap, HashMap};
-
 use super::call;
 use crate::events::events;
 use crate::formats::prelude::*;
