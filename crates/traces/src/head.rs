@@ -147,7 +147,7 @@ impl Head {
 
     /// The values that records are made of: the items of a list, else the values.
     pub(crate) fn records(&self) -> impl Iterator<Item = &Json> {
-        self.values.iter().flat_map(|value| items_or_one(value))
+        self.values.iter().flat_map(items_or_one)
     }
 
     /// Whether the file is JSON and `is` holds for any record.

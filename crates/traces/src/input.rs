@@ -76,7 +76,9 @@ impl Input<'_> {
     pub(crate) fn refuse_lost_calls(&self) -> Result<(), ReadError> {
         let mut names = BTreeMap::new();
         let mut count = |value: Option<Json>| {
-            value.iter().for_each(|value| count_signs(value, &mut names));
+            if let Some(value) = value {
+                count_signs(&value, &mut names);
+            }
             Ok(())
         };
         match self.head.shape {

@@ -145,10 +145,12 @@ pub(crate) fn leave_out(
     why: &str,
 ) -> Result<(), ReadError> {
     match message(&named_like_calls(record)) {
-        Some(message) => sink.lost(line, &format!("{why}: {message}")),
-        None => sink.warn(line, why),
+        Some(message) => {
+            sink.lost(line, &format!("{why}: {message}"));
+            Ok(())
+        }
+        None => sink.skip(line, why),
     }
-    Ok(())
 }
 
 /// What is said of such names; `None` if there are none.

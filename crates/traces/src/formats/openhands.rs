@@ -29,7 +29,7 @@ fn is_event(record: &Json) -> bool {
 
 /// The events of an instance of a benchmark; old histories have pairs of them.
 fn history(record: &Json) -> Option<Vec<&Json>> {
-    let events: Vec<&Json> = record.list("history").iter().flat_map(|item| items_or_one(item)).collect();
+    let events: Vec<&Json> = record.list("history").iter().flat_map(items_or_one).collect();
     events.iter().any(|event| is_event(event)).then_some(events)
 }
 
