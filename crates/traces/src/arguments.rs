@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::{Json, parse};
 
-use crate::fields::id;
+use crate::fields::{Fields, id};
 
 /// The mark that tracing programs write in place of content that they were configured to leave out.
 pub(crate) const REDACTED: &str = "__REDACTED__";
@@ -69,6 +69,11 @@ pub(crate) fn tool(server: Option<&str>, name: &str) -> String {
         Some((server, tool)) if !server.is_empty() && !tool.is_empty() => format!("{server}/{tool}"),
         _ => name.to_owned(),
     }
+}
+
+/// The tool whose name stands in this member, without a server beside it.
+pub(crate) fn named_tool(value: &Json, key: &str) -> String {
+    tool(None, value.text(key).unwrap_or_default())
 }
 
 /// An id as a text; `None` if it is empty.

@@ -80,7 +80,7 @@ pub(crate) fn shape_of_member(key: &str) -> Option<CallShape> {
 
 /// The type of a part, under the names that dialects have for it.
 pub(crate) fn part_type(part: &Json) -> Option<&str> {
-    part.first(&["type", "kind", "part_kind", "block_type", "content_type", "$type"]).and_then(Json::as_str)
+    part.first_text(&["type", "kind", "part_kind", "block_type", "content_type", "$type"])
 }
 
 /// Tells a part by its type; `FunctionCallContent` is a `FunctionCall`.
@@ -157,12 +157,9 @@ fn call_within(value: &Json, outer: Option<String>, depth: usize) -> Option<Trac
     let outcome = state.into_iter().chain([value]).find(has_outcome).map(outcome).unwrap_or_default();
     let server = pick(value, SERVERS).and_then(Json::as_str).filter(|_| !name.contains('/'));
     Some(TracedCall {
-        id,
-        tool: tool(server, name),
-        arguments: arguments(pick(holder, ARGUMENTS)),
         result: outcome.result,
         is_error: outcome.is_error,
-        ..TracedCall::default()
+        ..TracedCall::new(id, tool(server, name), arguments(pick(holder, ARGUMENTS)))
     })
 }
 
@@ -188,7 +185,7 @@ fn outcome_within(value: &Json, depth: usize) -> Outcome {
             read.result = read.result.or_else(|| is_value.then(|| inner.clone()));
             read
         }
-        None => Outcome { result: returned(value), ..Outcome::default() },
+        None => Outcome::new(None, returned(value)),
     };
     let is_failed = |value: &Json| pick(value, &["iserror"]) == Some(&Json::Bool(true));
     read.is_error |= has_failed(value) || pick(value, RETURNED).is_some_and(is_failed);

@@ -60,6 +60,11 @@ impl Content {
         content
     }
 
+    /// The content in this member; empty if the value has none.
+    pub(crate) fn of_member(value: &Json, key: &str) -> Self {
+        value.member(key).map(Self::from_json).unwrap_or_default()
+    }
+
     /// Adds a text, a part or a list of them.
     pub(crate) fn add(&mut self, value: &Json) {
         match value {
@@ -102,10 +107,19 @@ impl Content {
 
     /// The content as the result of a call: a text, or a list of parts if there are media.
     pub(crate) fn to_json(&self) -> Json {
+        self.written(|media| Some(media.to_json()))
+    }
+
+    /// The text, or the parts if media are among them; `write` turns media into a part, or leaves them out.
+    pub(crate) fn written(&self, mut write: impl FnMut(&Media) -> Option<Json>) -> Json {
         if self.media().next().is_none() {
             return Json::String(self.text());
         }
-        Json::Array(self.parts.iter().map(Part::to_json).collect())
+        let part = |part: &Part| match part {
+            Part::Text(_) => Some(part.to_json()),
+            Part::Media(media) => write(media),
+        };
+        Json::Array(self.parts.iter().filter_map(part).collect())
     }
 }
 
@@ -180,19 +194,24 @@ pub(crate) fn kind_of(media_type: Option<&str>) -> &'static str {
     }
 }
 
+/// The types of parts that are media.
+const MEDIA: &str = "image audio video document file media input_file file-data image-data file-url image-url file-id \
+    image-file-id file-reference image-file-reference blob uri resource resource_link binary audio-url \
+    video-url document-url";
+
 /// Reads a part of any dialect, if it is a text or media. Parts of other types hold calls or thoughts, not content.
 fn part(value: &Json) -> Option<Part> {
     let media = |media| Some(Part::Media(media));
     let mime = ["media_type", "mime_type", "mimeType", "mediaType"];
-    let mime = value.first(&mime).and_then(Json::as_str);
+    let mime = value.first_text(&mime);
     // Gemini's parts have no type.
     if let Some(blob) = value.first(&["inlineData", "inline_data"]) {
-        let mime = blob.first(&["mimeType", "mime_type"]).and_then(Json::as_str);
+        let mime = blob.first_text(&["mimeType", "mime_type"]);
         return media(Media::of_data(kind_of(mime), blob.text("data").unwrap_or_default(), mime));
     }
     if let Some(file) = value.first(&["fileData", "file_data"]) {
-        let mime = file.first(&["mimeType", "mime_type"]).and_then(Json::as_str);
-        let at = file.first(&["fileUri", "file_uri"]).and_then(Json::as_str).unwrap_or_default();
+        let mime = file.first_text(&["mimeType", "mime_type"]);
+        let at = file.first_text(&["fileUri", "file_uri"]).unwrap_or_default();
         return media(Media::of_address(kind_of(mime), at, mime));
     }
     let text = |key| value.text(key).map(|text| Part::Text(text.to_owned()));
@@ -220,34 +239,10 @@ fn part(value: &Json) -> Option<Part> {
             let mime = mime.or(format.as_deref());
             media(Media::of_data("audio", audio.text("data").unwrap_or_default(), mime))
         }
-        Some("resource") if value.below(&["resource", "text"]).and_then(Json::as_str).is_some() => {
-            value.below(&["resource", "text"]).and_then(Json::as_str).map(|text| Part::Text(text.to_owned()))
+        Some("resource") if value.text_below(&["resource", "text"]).is_some() => {
+            value.text_below(&["resource", "text"]).map(|text| Part::Text(text.to_owned()))
         }
-        Some(
-            kind @ ("image"
-            | "audio"
-            | "video"
-            | "document"
-            | "file"
-            | "media"
-            | "input_file"
-            | "file-data"
-            | "image-data"
-            | "file-url"
-            | "image-url"
-            | "file-id"
-            | "image-file-id"
-            | "file-reference"
-            | "image-file-reference"
-            | "blob"
-            | "uri"
-            | "resource"
-            | "resource_link"
-            | "binary"
-            | "audio-url"
-            | "video-url"
-            | "document-url"),
-        ) => media(medium(kind, value, mime)),
+        Some(kind) if MEDIA.split(' ').any(|known| known == kind) => media(medium(kind, value, mime)),
         _ => None,
     }
 }
@@ -261,8 +256,7 @@ fn is_medium_of_pydantic(kind: &str) -> bool {
 fn medium(named: &str, value: &Json, mime: Option<&str>) -> Media {
     let inner = ["source", "file", "resource", "data"].iter().filter_map(|key| value.member(key));
     let source = inner.into_iter().find(|inner| matches!(inner, Json::Object(_))).unwrap_or(value);
-    let mime =
-        source.first(&["media_type", "mime_type", "mimeType", "mediaType"]).and_then(Json::as_str).or(mime);
+    let mime = source.first_text(&["media_type", "mime_type", "mimeType", "mediaType"]).or(mime);
     let kind = match named {
         "image" | "image-data" | "image-url" | "image-file-id" | "image-file-reference" => "image",
         "audio" | "audio-url" => "audio",
@@ -273,7 +267,7 @@ fn medium(named: &str, value: &Json, mime: Option<&str>) -> Media {
         },
     };
     let data = ["data", "base64", "blob", "content", "image", "audio", "video", "document", "file_data"];
-    if let Some(data) = source.first(&data).and_then(Json::as_str) {
+    if let Some(data) = source.first_text(&data) {
         return Media::of_either(kind, data, mime);
     }
     let at = ["url", "uri", "path", "file_id", "fileId", "file_uri", "image", "id"];
@@ -353,4 +347,11 @@ pub(crate) fn string(text: &str) -> Json {
 
 pub(crate) fn object<'k>(members: impl IntoIterator<Item = (&'k str, Json)>) -> Json {
     Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// The members that have a count.
+pub(crate) fn counts<'k>(
+    members: impl IntoIterator<Item = (&'k str, Option<u64>)>,
+) -> impl Iterator<Item = (&'k str, Json)> {
+    members.into_iter().filter_map(|(key, count)| Some((key, Json::Integer(i64::try_from(count?).ok()?))))
 }

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use crate::content::Content;
+use crate::outcome::Outcome;
 use crate::question::question;
 use crate::trace::{Notes, Trace, TraceKind, TracedCall};
 use crate::usage::Usage;
@@ -14,7 +15,7 @@ use crate::waiting::Waiting;
 mod record;
 mod results;
 
-pub(crate) use record::{Entry, Record};
+pub(crate) use record::Entry;
 
 /// A call, with the time at which it was made.
 #[derive(Debug, Clone)]
@@ -90,7 +91,7 @@ pub(crate) struct Conversation {
     /// The calls in texts of the model.
     pub(crate) in_texts: CallsInTexts,
     /// Everything that is added, for spans: which messages of a request are new is known only from all requests.
-    pub(crate) record: Record,
+    pub(crate) record: Option<Vec<Entry>>,
     question: Option<Content>,
     replies: Vec<Reply>,
     /// The replies that have ids.
@@ -121,9 +122,16 @@ impl Conversation {
     pub(crate) fn user(&mut self, content: Content) {
         self.end_reply();
         self.in_texts.awaits_observation = false;
-        self.record.add(|| Entry::User(content.clone()));
+        self.keep(|| Entry::User(content.clone()));
         if self.question.is_none() {
             self.question = question(content);
+        }
+    }
+
+    /// Adds to the record, if one is kept.
+    fn keep(&mut self, entry: impl FnOnce() -> Entry) {
+        if let Some(record) = &mut self.record {
+            record.push(entry());
         }
     }
 
@@ -192,6 +200,27 @@ impl Conversation {
         self.current = None;
     }
 
+    /// Begins a reply that belongs to none before it.
+    pub(crate) fn new_reply(&mut self) {
+        self.end_reply();
+        self.reply(None);
+    }
+
+    /// Takes over the name of a model, if there is one.
+    pub(crate) fn set_model(&mut self, name: Option<&str>) {
+        self.model = name.map(str::to_owned).or(self.model.take());
+    }
+
+    /// Calls of the current reply, in their order.
+    pub(crate) fn calls(&mut self, calls: impl IntoIterator<Item = TracedCall>) {
+        calls.into_iter().for_each(|call| self.call(call));
+    }
+
+    /// Results, each joined to its call.
+    pub(crate) fn results(&mut self, outcomes: impl IntoIterator<Item = Outcome>) {
+        outcomes.into_iter().for_each(|outcome| self.result(outcome));
+    }
+
     /// Drops all replies so far, because the agent gave up and begins again with the same question.
     pub(crate) fn start_again(&mut self) {
         self.end_reply();
@@ -208,7 +237,7 @@ impl Conversation {
         if text.is_empty() {
             return;
         }
-        self.record.add(|| Entry::Text(text.to_owned()));
+        self.keep(|| Entry::Text(text.to_owned()));
         let reply = self.open();
         if is_new && !reply.text.is_empty() {
             reply.text.push('\n');
@@ -218,7 +247,7 @@ impl Conversation {
 
     /// Adds a call to the current reply.
     pub(crate) fn call(&mut self, call: TracedCall) {
-        self.record.add(|| Entry::Call(call.clone()));
+        self.keep(|| Entry::Call(call.clone()));
         self.in_texts.awaits_observation = false;
         let started = self.now;
         let (id, is_waiting) = (call.id.clone(), call.result.is_none());
@@ -238,7 +267,7 @@ impl Conversation {
     pub(crate) fn step(&mut self, calls: Vec<TracedCall>) {
         self.end_reply();
         for call in &calls {
-            self.record.add(|| Entry::Call(call.clone()));
+            self.keep(|| Entry::Call(call.clone()));
         }
         let timed = calls.into_iter().map(|call| TimedCall { call, started: None });
         self.open().calls.extend(timed);

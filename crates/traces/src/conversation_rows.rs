@@ -5,19 +5,12 @@ use std::collections::HashMap;
 use m3_trajectory::json::Json;
 
 use crate::content::object;
-use crate::fields::{Fields, id};
+use crate::fields::{Fields, id, names};
 use crate::sink::{At, ReadError, Sink};
 
 /// Members of a message with the id of its conversation.
-pub(crate) const CONVERSATIONS: [&str; 8] = [
-    "conversation_id",
-    "conversationId",
-    "session_id",
-    "sessionId",
-    "thread_id",
-    "threadId",
-    "dialogue_id",
-    "trajectory_id",
+pub(crate) const CONVERSATIONS: &[&str] = names![
+    conversation_id conversationId session_id sessionId thread_id threadId dialogue_id trajectory_id
 ];
 
 /// Calls `each` with the conversation of a list of messages, or with each conversation if all messages name theirs.
@@ -26,7 +19,7 @@ pub(crate) fn each_conversation_of_rows(
     value: &Json,
     each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
-    let key = |row: &Json| row.first(&CONVERSATIONS).and_then(id).filter(|_| row.has("role"));
+    let key = |row: &Json| row.first(CONVERSATIONS).and_then(id).filter(|_| row.has("role"));
     let mut conversations: Vec<(String, Vec<Json>)> = Vec::new();
     let mut places = HashMap::new();
     for row in value.items() {

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write as _};
 use m3_trajectory::json::{Json, Keys};
 
 use crate::call_signs::count_signs;
-use crate::fields::{Fields, id, members, names, plain};
+use crate::fields::{Fields, id, items_or_one, members, names, plain};
 use crate::formats::{Format, TEXTS};
 use crate::head::{Head, Shape, is_report};
 use crate::input::{Input, ReadError, Sink};
@@ -80,7 +80,7 @@ impl Step {
 
     /// What a value, or each item of a list, has behind this step.
     fn apply<'j>(&'j self, value: &'j Json) -> impl Iterator<Item = Cow<'j, Json>> {
-        items(value).iter().flat_map(|value| match self {
+        items_or_one(value).iter().flat_map(|value| match self {
             Self::Member(key) => value.member(key).map(opened).into_iter().collect(),
             Self::Entries => members(value).iter().map(|(id, inner)| Cow::Owned(entry(id, inner))).collect(),
             Self::Exchange => as_exchange(value).map(Cow::Owned).into_iter().collect(),
@@ -114,13 +114,6 @@ fn entry(id: &str, inner: &Json) -> Json {
     Json::Object(Some(id).filter(|_| !has_id).into_iter().chain(own).collect())
 }
 
-fn items(value: &Json) -> &[Json] {
-    match value {
-        Json::Array(items) => items,
-        one => std::slice::from_ref(one),
-    }
-}
-
 /// Where the trace of each record stands.
 #[derive(Debug, Clone)]
 pub(crate) struct Envelope {
@@ -152,7 +145,7 @@ impl Envelope {
                 return Some((envelope, format));
             }
             // The first record tells where the trace stands.
-            let first = values.iter().flat_map(items).find(|record| matches!(record, Json::Object(_)));
+            let first = values.iter().flat_map(items_or_one).find(|record| matches!(record, Json::Object(_)));
             let Some(first) = first.filter(|first| !is_outer || !is_report(first)) else { continue };
             let is_last = envelope.steps.len() == DEPTH || envelope.is_log();
             for step in Step::all(first).take_while(|_| !is_last) {
@@ -201,7 +194,7 @@ impl Envelope {
         }
         let head = Head { shape, ..input.head.clone() };
         Input::new(input.source, &head).values(sink, |sink, record| {
-            items(&record.value).iter().try_for_each(|item| each(sink, record.line, item))
+            items_or_one(&record.value).iter().try_for_each(|item| each(sink, record.line, item))
         })
     }
 
@@ -228,7 +221,7 @@ impl Envelope {
             let is_known = |value: &Json| (format.recognizes)(&Head::from_values(vec![value.clone()], true));
             all.retain(|inner| !self.is_log() || is_known(inner));
             if all.is_empty() {
-                leave_out(sink, line, record, &missing);
+                leave_out(sink, line, record, &missing)?;
             }
             let label = Label::find(record).filter(|_| all.len() == 1);
             spool.begin(line).map_err(failed)?;

@@ -26,6 +26,26 @@ pub(crate) trait Fields {
         self.member(key).is_some()
     }
 
+    /// The first of these members that is there, if it is a text.
+    fn first_text(&self, keys: &[&str]) -> Option<&str> {
+        self.first(keys)?.as_str()
+    }
+
+    /// The text to which the path leads.
+    fn text_below(&self, path: &[&str]) -> Option<&str> {
+        self.below(path)?.as_str()
+    }
+
+    /// The items of the first list, or nothing.
+    fn first_list(&self, keys: &[&str]) -> &[Json] {
+        self.first(keys).map(Json::items).unwrap_or_default()
+    }
+
+    /// The items of the list to which the path leads, or nothing.
+    fn list_below(&self, path: &[&str]) -> &[Json] {
+        self.below(path).map(Json::items).unwrap_or_default()
+    }
+
     /// The member, if it is a text.
     fn text(&self, key: &str) -> Option<&str> {
         self.member(key)?.as_str()
@@ -82,6 +102,14 @@ pub(crate) fn members(value: &Json) -> &[(String, Json)] {
     match value {
         Json::Object(members) => members,
         _ => &[],
+    }
+}
+
+/// The items of a list; any other value as the only item.
+pub(crate) fn items_or_one(value: &Json) -> &[Json] {
+    match value {
+        Json::Array(items) => items,
+        one => std::slice::from_ref(one),
     }
 }
 

@@ -87,7 +87,7 @@ mod tests {
 
     fn unwrapped(tool: &str, arguments: &str) -> Option<String> {
         let arguments = Some(parse(arguments.as_bytes()).unwrap().0);
-        let call = TracedCall { tool: tool.to_owned(), arguments, ..TracedCall::default() };
+        let call = TracedCall::new(None, tool.to_owned(), arguments);
         call_within(&call).map(|(name, arguments)| format!("{name}{}", arguments.to_plain_text()))
     }
 

@@ -7,7 +7,7 @@ use m3_trajectory::{Source, SourceError};
 
 use crate::archive::Archive;
 use crate::call_signs::written_calls;
-use crate::fields::{Fields, members, names, plain, role};
+use crate::fields::{Fields, items_or_one, members, names, plain, role};
 use crate::lines::each_sign;
 use crate::message_events::is_conversation_event;
 
@@ -147,10 +147,7 @@ impl Head {
 
     /// The values that records are made of: the items of a list, else the values.
     pub(crate) fn records(&self) -> impl Iterator<Item = &Json> {
-        self.values.iter().flat_map(|value| match value {
-            Json::Array(items) => items.as_slice(),
-            other => std::slice::from_ref(other),
-        })
+        self.values.iter().flat_map(items_or_one)
     }
 
     /// Whether the file is JSON and `is` holds for any record.
@@ -194,9 +191,8 @@ fn shorten(value: &mut Json) {
 /// Whether a file with this beginning holds m3's own trajectories: objects whose steps have calls.
 pub(crate) fn is_own(start: &[u8]) -> bool {
     // A run that made no call has no steps, but its dialogue is a list of messages.
-    let is_run = |value: &Json| {
-        value.below(&["versions", "schema"]).and_then(Json::as_str).is_some_and(|it| it.starts_with("m3."))
-    };
+    let is_run =
+        |value: &Json| value.text_below(&["versions", "schema"]).is_some_and(|it| it.starts_with("m3."));
     let is_trajectory =
         |value: &Json| is_run(value) || value.list("steps").iter().any(|step| step.has("calls"));
     let head = Head::from_bytes(start, false);

@@ -75,35 +75,24 @@ impl Input<'_> {
     /// [`ReadError::Refused`], with these names; [`ReadError::Source`] if the file cannot be read again.
     pub(crate) fn refuse_lost_calls(&self) -> Result<(), ReadError> {
         let mut names = BTreeMap::new();
+        let mut count = |value: Option<Json>| {
+            if let Some(value) = value {
+                count_signs(&value, &mut names);
+            }
+            Ok(())
+        };
         match self.head.shape {
             _ if self.is_checked() => {}
-            Shape::Lines => each_line::<ReadError>(self.source, LONGEST, |_, line| {
-                if let Ok(value) = value(line) {
-                    count_signs(&value, &mut names);
-                }
-                Ok(())
-            })?,
-            Shape::Document => count_signs(&self.document()?, &mut names),
-            Shape::Values => each_value(self.source, |_, value| {
-                if let Ok(value) = value {
-                    count_signs(&value, &mut names);
-                }
-                Ok(())
-            })?,
-            Shape::Events => each_line::<ReadError>(self.source, LONGEST, |_, line| {
-                if let Some(Ok(value)) = line.strip_prefix(b"data:").map(|data| value(data.trim_ascii())) {
-                    count_signs(&value, &mut names);
-                }
-                Ok(())
+            Shape::Lines => each_line(self.source, LONGEST, |_, line| count(value(line).ok()))?,
+            Shape::Document => count(Some(self.document()?))?,
+            Shape::Values => each_value(self.source, |_, value| count(value.ok()))?,
+            Shape::Events => each_line(self.source, LONGEST, |_, line| {
+                count(line.strip_prefix(b"data:").and_then(|data| value(data.trim_ascii()).ok()))
             })?,
             Shape::Zip | Shape::Text => {}
         }
-        match message(&names) {
-            Some(message) => {
-                Err(ReadError::refused(format!("{message} (docs/import.md has the dialects that are known)")))
-            }
-            None => Ok(()),
-        }
+        let refused = |message| format!("{message} (docs/import.md has the dialects that are known)");
+        message(&names).map_or(Ok(()), |message| Err(ReadError::refused(refused(message))))
     }
 
     /// Calls `each` with the value of each line, or with the whole document, in order. Lines that are not JSON are
@@ -120,10 +109,7 @@ impl Input<'_> {
                     index += 1;
                     each(sink, Record { index: index - 1, line: Some(line), value })
                 }
-                Err(message) => {
-                    sink.warn(Some(line), &format!("not JSON, left out: {message}"));
-                    Ok(())
-                }
+                Err(message) => sink.skip(Some(line), &format!("not JSON, left out: {message}")),
             });
         }
         if self.head.shape != Shape::Lines {
@@ -134,10 +120,7 @@ impl Input<'_> {
         self.lines(sink, parsed, |sink, values| {
             values.into_iter().try_for_each(|(At { index, line }, value)| match value {
                 Ok(value) => each(sink, Record { index: index.unwrap_or_default(), line, value }),
-                Err(error) => {
-                    sink.warn(line, &format!("not JSON, left out: {}", error.message));
-                    Ok(())
-                }
+                Err(error) => sink.skip(line, &format!("not JSON, left out: {}", error.message)),
             })
         })
     }
@@ -198,60 +181,44 @@ impl Input<'_> {
     ) -> Result<(), ReadError> {
         self.set_checked();
         let each = |sink: &mut dyn Sink, at: At, value: &Json| checked(sink, at, value, &each);
-        match self.head.values.first() {
-            _ if self.head.shape == Shape::Lines => self.each_line(sink, |sink, at, value| match value {
-                Json::Array(items) => (0..)
-                    .zip(items)
-                    .try_for_each(|(index, value)| each(sink, At { index: Some(index), ..at }, value)),
-                value => each(sink, at, value),
-            }),
-            Some(Json::Array(_)) => self.each_item(sink, each),
-            _ => each(sink, At::default(), &self.document()?),
+        let each_record = |sink: &mut dyn Sink, at: At, value: &Json| match value {
+            Json::Array(items) if at.line.is_some() => (0..)
+                .zip(items)
+                .try_for_each(|(index, value)| each(sink, At { index: Some(index), ..at }, value)),
+            value => each(sink, at, value),
+        };
+        if self.each_piece(sink, each_record)? {
+            Ok(())
+        } else {
+            each(sink, At::default(), &self.document()?)
         }
     }
 
-    /// Calls `each` with the value of each line.
-    fn each_line(
+    /// Calls `each` with the value of each line or item; returns false if the file has neither. A line that is not
+    /// JSON is reported, an item that is not ends the reading.
+    fn each_piece(
         &self,
         sink: &mut dyn Sink,
         each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
-    ) -> Result<(), ReadError> {
+    ) -> Result<bool, ReadError> {
         let work = |part: Part| {
             SinkBuffer::collect(&part, |buffer, piece| match value(piece.text) {
                 Ok(value) => each(buffer, piece.at, &value),
-                Err(error) => {
+                Err(error) if piece.at.line.is_some() => {
                     buffer.warn(piece.at.line, &format!("not JSON, left out: {}", error.message));
                     Ok(())
                 }
-            })
-        };
-        self.lines(sink, work, |sink, buffer| buffer.give(sink))
-    }
-
-    /// Calls `each` with each item of a document that is a list.
-    fn each_item(
-        &self,
-        sink: &mut dyn Sink,
-        each: impl Fn(&mut dyn Sink, At, &Json) -> Result<(), ReadError> + Sync,
-    ) -> Result<(), ReadError> {
-        let work = |part: Part| {
-            SinkBuffer::collect(&part, |buffer, piece| match value(piece.text) {
-                Ok(value) => each(buffer, piece.at, &value),
                 Err(error) => {
                     buffer.not_json = Some((piece.offset + error.offset as u64, error.message));
                     Err(ReadError::Stopped)
                 }
             })
         };
-        self.items(sink, work, |sink, buffer| {
-            if let Some((offset, message)) = &buffer.not_json {
-                let error = not_json(self.source, *offset, message);
-                match buffer.give(sink) {
-                    Ok(()) | Err(ReadError::Stopped) => Err(error),
-                    other => other,
-                }
-            } else {
-                buffer.give(sink)
+        self.parts(sink, work, |sink, buffer| {
+            let error = buffer.not_json.as_ref().map(|(offset, text)| not_json(self.source, *offset, text));
+            match (buffer.give(sink), error) {
+                (Ok(()) | Err(ReadError::Stopped), Some(error)) => Err(error),
+                (given, _) => given,
             }
         })
     }
@@ -289,8 +256,7 @@ impl Input<'_> {
         let each_conversation = |sink: &mut dyn Sink, at: At, value: &Json| {
             // Facts of the file, or a conversation in which nothing was written yet.
             if !is_conversation(value) && !is_event(value) {
-                leave_out(sink, at.line, value, "a record without messages is left out");
-                return Ok(());
+                return leave_out(sink, at.line, value, "a record without messages is left out");
             }
             each(sink, at, value)
         };
@@ -301,7 +267,7 @@ impl Input<'_> {
                 all => all.first().is_some_and(is_conversation),
             };
             if has_conversations {
-                return self.each_line(sink, each_conversation);
+                return self.each_piece(sink, each_conversation).map(drop);
             }
             let all = Json::Array(self.all(sink)?);
             return each_conversation_of_rows(sink, &all, each);
@@ -311,7 +277,7 @@ impl Input<'_> {
                 if self.head.whole(items).iter().any(is_conversation)
                     && !self.head.whole(items).iter().any(is_single_message) =>
             {
-                self.each_item(sink, each_conversation)
+                self.each_piece(sink, each_conversation).map(drop)
             }
             _ => each_conversation_of_rows(sink, &self.document()?, each),
         }

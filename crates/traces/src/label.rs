@@ -64,7 +64,7 @@ fn within(value: &Json, depth: usize) -> Option<Label> {
 fn only(scores: &Json) -> Option<Label> {
     let (name, value) = match (scores, scores.items()) {
         (_, [one]) => {
-            let name = one.first(&["name", "key", "assessment_name"]).and_then(Json::as_str);
+            let name = one.first_text(&["name", "key", "assessment_name"]);
             (name.unwrap_or("scores"), one)
         }
         (Json::Object(all), _) => match &all[..] {

@@ -138,10 +138,18 @@ fn content_of(call: &TracedCall) -> (String, String) {
 }
 
 /// Leaves a record out that its format cannot read: lost if it has members named like calls, else with a warning.
-pub(crate) fn leave_out(sink: &mut dyn Sink, line: Option<u64>, record: &Json, why: &str) {
+pub(crate) fn leave_out(
+    sink: &mut dyn Sink,
+    line: Option<u64>,
+    record: &Json,
+    why: &str,
+) -> Result<(), ReadError> {
     match message(&named_like_calls(record)) {
-        Some(message) => sink.lost(line, &format!("{why}: {message}")),
-        None => sink.warn(line, why),
+        Some(message) => {
+            sink.lost(line, &format!("{why}: {message}"));
+            Ok(())
+        }
+        None => sink.skip(line, why),
     }
 }
 

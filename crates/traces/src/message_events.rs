@@ -290,7 +290,7 @@ pub(crate) fn last_versions(records: &[Json]) -> Vec<&Json> {
             continue;
         }
         let inner = if record.has("$set") {
-            record.below(&["$set", "messages"]).map(Json::items).unwrap_or_default()
+            record.list_below(&["$set", "messages"])
         } else {
             std::slice::from_ref(record)
         };

@@ -2,8 +2,6 @@
 
 use m3_trajectory::json::Json;
 
-use crate::content::Content;
-
 /// A result of a call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outcome {
@@ -17,15 +15,13 @@ pub(crate) struct Outcome {
     pub(crate) is_error: bool,
     /// The kind of failure.
     pub(crate) error_type: Option<String>,
-    /// The time at which the result came, in seconds.
-    pub(crate) ended: Option<f64>,
     /// The duration of the call in seconds, if the trace has it.
     pub(crate) seconds: Option<f64>,
 }
 
 impl Outcome {
-    /// A result in parts, of the call with this id.
-    pub(crate) fn new(id: Option<String>, content: &Content) -> Self {
-        Self { id, result: Some(content.to_json()), ..Self::default() }
+    /// A result of the call with this id.
+    pub(crate) fn new(id: Option<String>, result: Option<Json>) -> Self {
+        Self { id, result, ..Self::default() }
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn calls_that_overlap_are_a_step_and_those_without_an_end_hold_nothing_open() {
         let mut it = Overlap::default();
-        let call = |tool: &str| TracedCall { tool: tool.to_owned(), ..TracedCall::default() };
+        let call = |tool: &str| TracedCall::new(None, tool.to_owned(), None);
         let a = it.begin(call("a"), 1);
         let b = it.begin(call("b"), 2);
         it.end(a, 3);

@@ -4,37 +4,12 @@ use crate::content::{Content, Part};
 
 /// The elements that programs are known to put into messages of the user: Claude Code, Codex, Gemini CLI, Copilot, Cline.
 /// All others belong to the question: `<question>`, `<task>`, `<user_query>`, `<image>`, data in XML.
-const REMINDERS: [&str; 29] = [
-    "bash-input",
-    "bash-stderr",
-    "bash-stdout",
-    "command-args",
-    "command-contents",
-    "command-message",
-    "command-name",
-    "current_datetime",
-    "editorContext",
-    "environment_context",
-    "environment_details",
-    "environment_info",
-    "ide_opened_file",
-    "ide_selection",
-    "local-command-caveat",
-    "local-command-stderr",
-    "local-command-stdout",
-    "reminderInstructions",
-    "session_context",
-    "skill",
-    "subagent_notification",
-    "system-reminder",
-    "system_reminder",
-    "task-notification",
-    "turn_aborted",
-    "user-prompt-submit-hook",
-    "user_instructions",
-    "user_shell_command",
-    "workspace_info",
-];
+const REMINDERS: &str = "bash-input bash-stderr bash-stdout command-args command-contents command-message command-name \
+    current_datetime editorContext environment_context environment_details environment_info \
+    ide_opened_file ide_selection local-command-caveat local-command-stderr local-command-stdout \
+    reminderInstructions session_context skill subagent_notification system-reminder system_reminder \
+    task-notification turn_aborted user-prompt-submit-hook user_instructions user_shell_command \
+    workspace_info";
 
 /// How texts begin that programs put into messages of the user: Codex a file of instructions, Gemini CLI what it is.
 const INSTRUCTIONS: [&str; 2] =
@@ -60,7 +35,7 @@ fn is_reminder(text: &str) -> bool {
     }
     while let Some(inner) = rest.strip_prefix('<') {
         let name = inner.split(['>', ' ', '\n']).next().unwrap_or_default();
-        if !REMINDERS.contains(&name) {
+        if !REMINDERS.split(' ').any(|element| element == name) {
             return false;
         }
         match after_element(inner, name) {

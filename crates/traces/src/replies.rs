@@ -31,8 +31,7 @@ impl Input<'_> {
     ) -> Result<(), ReadError> {
         self.records(sink, |sink, at, value| {
             if !is_reply(value) {
-                leave_out(sink, at.line, value, "no reply, left out");
-                return Ok(());
+                return leave_out(sink, at.line, value, "no reply, left out");
             }
             let mut conversation = Conversation::with_id(at.id(value.id("id")));
             reply(&mut conversation, value);

@@ -48,6 +48,16 @@ pub trait Sink {
     /// Receives a warning that a part of the file could not be read.
     fn warn(&mut self, line: Option<u64>, message: &str);
 
+    /// Tells of a record that is left out; the reading goes on.
+    ///
+    /// # Errors
+    ///
+    /// Never; the result is what a reader of records returns.
+    fn skip(&mut self, line: Option<u64>, message: &str) -> Result<(), ReadError> {
+        self.warn(line, message);
+        Ok(())
+    }
+
     /// Receives a record that is left out because none of its calls could be read.
     fn lost(&mut self, line: Option<u64>, message: &str) {
         self.warn(line, message);

@@ -227,6 +227,11 @@ impl RunCost {
 }
 
 impl TracedCall {
+    /// A call of a tool whose outcome is not known yet.
+    pub(crate) fn new(id: Option<String>, tool: String, arguments: Option<Json>) -> Self {
+        Self { id, tool, arguments, ..Self::default() }
+    }
+
     fn into_call(self) -> Call {
         let mut extra = Vec::new();
         if self.is_error {

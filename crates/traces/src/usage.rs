@@ -2,7 +2,7 @@
 
 use m3_trajectory::json::Json;
 
-use crate::content::object;
+use crate::content::{counts, object};
 use crate::fields::{Fields, count};
 
 /// Tokens of one reply or of all. A count that the trace does not have is `None`, not 0.
@@ -28,7 +28,8 @@ fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 
 impl Usage {
     /// Adds the tokens of another reply.
-    pub(crate) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: impl Into<Option<Self>>) {
+        let other = other.into().unwrap_or_default();
         self.input = sum(self.input, other.input);
         self.cached = sum(self.cached, other.cached);
         self.output = sum(self.output, other.output);
@@ -42,30 +43,24 @@ impl Usage {
 
     /// The counts in the JSON of m3's own files.
     pub(crate) fn to_json(self) -> Json {
-        let number = |number: Option<u64>| number.and_then(|number| i64::try_from(number).ok());
-        let members = [
-            ("input_tokens", number(self.input)),
-            ("output_tokens", number(self.output)),
-            ("cached_input_tokens", number(self.cached)),
-            ("reasoning_tokens", number(self.reasoning)),
-        ];
-        let mut json = object([]);
-        if let Json::Object(out) = &mut json {
-            out.extend(
-                members.into_iter().filter_map(|(key, it)| Some((key.to_owned(), Json::Integer(it?)))),
-            );
-        }
-        json
+        object(counts([
+            ("input_tokens", self.input),
+            ("output_tokens", self.output),
+            ("cached_input_tokens", self.cached),
+            ("reasoning_tokens", self.reasoning),
+        ]))
     }
 
     /// Reads the counts from the JSON of m3's own files.
     pub(crate) fn of_own(usage: &Json) -> Self {
-        Self {
-            input: usage.count("input_tokens"),
-            output: usage.count("output_tokens"),
-            cached: usage.count("cached_input_tokens"),
-            reasoning: usage.count("reasoning_tokens"),
-        }
+        Self::named(usage, ["input_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens"])
+    }
+
+    /// Reads the counts with these names, of input, cached input, output and reasoning; dots lead to inner members.
+    pub(crate) fn named(usage: &Json, names: [&str; 4]) -> Self {
+        let number = |path: &str| usage.below(&path.split('.').collect::<Vec<_>>()).and_then(count);
+        let [input, cached, output, reasoning] = names.map(number);
+        Self { input, cached, output, reasoning }
     }
 
     /// Reads OpenAI's usage, of Chat Completions and of Responses, and of programs that write it the same way: input

@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 impl Conversation {
     /// Adds the result of a call that was made before. A result without a call is reported and dropped.
     pub(crate) fn result(&mut self, outcome: Outcome) {
-        self.record.add(|| Entry::Result(outcome.clone()));
+        self.keep(|| Entry::Result(outcome.clone()));
         self.in_texts.awaits_observation = false;
         if let Some(id) = &outcome.id
             && let Some(&place) = self.nested_calls.get(id)
@@ -22,9 +22,8 @@ impl Conversation {
         let Some(place) = self.place(&outcome) else { return self.again(&outcome) };
         let timed = &mut self.replies[place.0].calls[place.1];
         self.waiting.remove(timed.call.id.as_deref(), place.0, place.1);
-        let ended = outcome.ended.or(self.now);
         let seconds = outcome.seconds.or(timed.call.seconds);
-        timed.call.seconds = seconds.or_else(|| Some(ended? - timed.started?));
+        timed.call.seconds = seconds.or_else(|| Some(self.now? - timed.started?));
         timed.call.result = outcome.result;
         timed.call.is_error |= outcome.is_error;
         timed.call.error_type = outcome.error_type;

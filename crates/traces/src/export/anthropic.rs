@@ -1,13 +1,13 @@
 //! Anthropic's Messages: one line `{id, model, messages}` for each trajectory.
 
-use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::json::Json;
 
 use super::Target;
 use super::exact::{Exact, as_object};
-use super::openai::divide;
-use super::trajectory::{ExportCall, ExportResult, ExportTrajectory, Lack};
+use super::openai::{divide, record};
+use super::trajectory::{ExportCall, ExportTrajectory, Lack};
 use crate::arguments::unwrapped;
-use crate::content::{Content, Media, MediaPlace, Part, object, standard, string};
+use crate::content::{Content, Media, MediaPlace, object, standard, string};
 use crate::trace::Notes;
 
 /// The target for messages, one trajectory on each line.
@@ -43,11 +43,7 @@ fn write(trajectory: &ExportTrajectory<'_>, notes: &mut Notes) -> Json {
         divide(&mut messages);
         messages.push(message("assistant", string(answer)));
     }
-    let mut record = vec![("id".to_owned(), string(trajectory.id))];
-    record.extend(trajectory.model.map(|model| ("model".to_owned(), string(model))));
-    record.push(("messages".to_owned(), Json::Array(messages)));
-    record.extend(exact.into_member());
-    Json::Object(record)
+    record(trajectory, messages, exact)
 }
 
 fn message(role: &str, content: Json) -> Json {
@@ -67,11 +63,7 @@ fn call(call: &ExportCall<'_>, exact: &mut Exact) -> Json {
 
 fn result(call: &ExportCall<'_>, exact: &mut Exact) -> Json {
     exact.result(call);
-    let content = call.result.as_ref().map(|result| match result {
-        ExportResult::Text(text) => string(text),
-        ExportResult::Value(value) => string(&value.to_text(Keys::AsRead)),
-        ExportResult::Parts(content) => blocks(content),
-    });
+    let content = call.result.as_ref().map(|result| result.written(blocks));
     let mut members =
         vec![("type".to_owned(), string("tool_result")), ("tool_use_id".to_owned(), string(&call.id))];
     members.extend(content.map(|content| ("content".to_owned(), content)));
@@ -83,14 +75,7 @@ fn result(call: &ExportCall<'_>, exact: &mut Exact) -> Json {
 
 /// Content as a text, or as blocks if it has media.
 fn blocks(content: &Content) -> Json {
-    if content.media().next().is_none() {
-        return string(&content.text());
-    }
-    let block = |part: &Part| match part {
-        Part::Text(text) => object([("type", string("text")), ("text", string(text))]),
-        Part::Media(media) => self::media(media),
-    };
-    Json::Array(content.parts.iter().map(block).collect())
+    content.written(|media| Some(self::media(media)))
 }
 
 /// Media as a block of a picture or of a document: there are no blocks for sounds.

@@ -1,12 +1,12 @@
 //! ATIF 1.8, the trajectories of Harbor: one document for each trajectory. Pictures and sounds are files, or addresses.
 
-use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::json::Json;
 
 use super::Target;
 use super::exact::Exact;
-use super::trajectory::{ExportCall, ExportResult, ExportTrajectory, Lack};
+use super::trajectory::{ExportCall, ExportTrajectory, Lack};
 use crate::arguments::tool;
-use crate::content::{Content, Media, MediaPlace, Part, object, string};
+use crate::content::{Content, Media, MediaPlace, counts, object, string};
 use crate::trace::Notes;
 use crate::usage::Usage;
 
@@ -30,7 +30,7 @@ fn write(trajectory: &ExportTrajectory<'_>, notes: &mut Notes) -> Json {
         let number = i64::try_from(steps.len()).unwrap_or(i64::MAX).saturating_add(1);
         let mut step = vec![("step_id", Json::Integer(number)), ("source", string(source))];
         step.extend(members);
-        steps.push(Json::Object(step.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()));
+        steps.push(object(step));
     };
     if let Some(question) = &trajectory.question {
         add("user", vec![("message", content(question, notes))]);
@@ -53,7 +53,7 @@ fn write(trajectory: &ExportTrajectory<'_>, notes: &mut Notes) -> Json {
 fn document(trajectory: &ExportTrajectory<'_>, steps: Vec<Json>, exact: Exact) -> Json {
     let mut agent = vec![("name", string("m3")), ("version", string(env!("CARGO_PKG_VERSION")))];
     agent.extend(trajectory.model.map(|model| ("model_name", string(model))));
-    let agent = Json::Object(agent.into_iter().map(|(key, value)| (key.to_owned(), value)).collect());
+    let agent = object(agent);
     let mut members = vec![
         ("schema_version", string("ATIF-v1.8")),
         ("session_id", string(trajectory.id)),
@@ -64,19 +64,16 @@ fn document(trajectory: &ExportTrajectory<'_>, steps: Vec<Json>, exact: Exact) -
     members.push(("steps", Json::Array(steps)));
     members.push(("final_metrics", metrics(trajectory.usage, count)));
     members.extend(exact.into_member().map(|(key, kept)| ("extra", object([(key.as_str(), kept)]))));
-    Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    object(members)
 }
 
 fn metrics(usage: Usage, steps: usize) -> Json {
-    let counts = [
+    object(counts([
         ("total_prompt_tokens", usage.input),
         ("total_completion_tokens", usage.output),
         ("total_cached_tokens", usage.cached),
         ("total_steps", u64::try_from(steps).ok()),
-    ];
-    let number = |number: Option<u64>| Some(Json::Integer(i64::try_from(number?).ok()?));
-    let members = counts.into_iter().filter_map(|(key, count)| Some((key.to_owned(), number(count)?)));
-    Json::Object(members.collect())
+    ]))
 }
 
 fn call(call: &ExportCall<'_>, exact: &mut Exact, notes: &mut Notes) -> Json {
@@ -108,14 +105,7 @@ fn result(call: &ExportCall<'_>, exact: &mut Exact, notes: &mut Notes) -> Option
     let mut members = vec![("source_call_id".to_owned(), string(&call.id))];
     if let Some(result) = &call.result {
         exact.result(call);
-        members.push((
-            "content".to_owned(),
-            match result {
-                ExportResult::Text(text) => string(text),
-                ExportResult::Value(value) => string(&value.to_text(Keys::AsRead)),
-                ExportResult::Parts(parts) => content(parts, notes),
-            },
-        ));
+        members.push(("content".to_owned(), result.written(|parts| content(parts, notes))));
     }
     if call.is_error {
         let failed = object([("tool_result_is_error", Json::Bool(true))]);
@@ -126,20 +116,13 @@ fn result(call: &ExportCall<'_>, exact: &mut Exact, notes: &mut Notes) -> Option
 
 /// Content as a text, or as parts if it has media.
 fn content(content: &Content, notes: &mut Notes) -> Json {
-    if content.media().next().is_none() {
-        return string(&content.text());
-    }
-    let mut parts = Vec::new();
-    for part in &content.parts {
-        match part {
-            Part::Text(text) => parts.push(object([("type", string("text")), ("text", string(text))])),
-            Part::Media(media) if media.kind == "file" => {
-                notes.add("a file that is neither picture nor sound is left out");
-            }
-            Part::Media(media) => parts.push(self::media(media, notes)),
+    content.written(|media| {
+        if media.kind == "file" {
+            notes.add("a file that is neither picture nor sound is left out");
+            return None;
         }
-    }
-    Json::Array(parts)
+        Some(self::media(media, notes))
+    })
 }
 
 fn media(media: &Media, notes: &mut Notes) -> Json {

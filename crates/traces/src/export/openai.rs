@@ -5,7 +5,7 @@ use m3_trajectory::json::{Json, Keys};
 use super::Target;
 use super::exact::{Exact, read_of_text};
 use super::trajectory::{ExportCall, ExportResult, ExportTrajectory, Lack};
-use crate::content::{Content, Media, MediaPlace, Part, data_url, object, standard, string};
+use crate::content::{Content, Media, MediaPlace, data_url, object, standard, string};
 use crate::fields::Fields;
 use crate::trace::Notes;
 
@@ -42,7 +42,7 @@ fn write(trajectory: &ExportTrajectory<'_>, notes: &mut Notes) -> Json {
                 messages.push(object([
                     ("role", string("tool")),
                     ("tool_call_id", string(&call.id)),
-                    ("content", text_of(result)),
+                    ("content", result.written(|content| string(&content.text()))),
                 ]));
             }
         }
@@ -52,6 +52,11 @@ fn write(trajectory: &ExportTrajectory<'_>, notes: &mut Notes) -> Json {
         divide(&mut messages);
         messages.push(object([("role", string("assistant")), ("content", string(answer))]));
     }
+    record(trajectory, messages, exact)
+}
+
+/// A trajectory as its messages, with what they cannot say beside them.
+pub(super) fn record(trajectory: &ExportTrajectory<'_>, messages: Vec<Json>, exact: Exact) -> Json {
     let mut record = vec![("id".to_owned(), string(trajectory.id))];
     record.extend(trajectory.model.map(|model| ("model".to_owned(), string(model))));
     record.push(("messages".to_owned(), Json::Array(messages)));
@@ -78,15 +83,6 @@ fn call(call: &ExportCall<'_>, exact: &mut Exact) -> Json {
     object([("id", string(&call.id)), ("type", string("function")), ("function", function)])
 }
 
-/// The result as a text, because a tool's message can hold only texts.
-fn text_of(result: &ExportResult<'_>) -> Json {
-    match result {
-        ExportResult::Text(text) => string(text),
-        ExportResult::Value(value) => string(&value.to_text(Keys::AsRead)),
-        ExportResult::Parts(content) => string(&content.text()),
-    }
-}
-
 /// The media of a result, in a message of the user that names the call.
 fn media_of(call: &ExportCall<'_>, notes: &mut Notes) -> Option<Json> {
     let Some(ExportResult::Parts(content)) = &call.result else { return None };
@@ -97,14 +93,7 @@ fn media_of(call: &ExportCall<'_>, notes: &mut Notes) -> Option<Json> {
 
 /// Content as a text, or as parts if it has media.
 fn content(content: &Content) -> Json {
-    if content.media().next().is_none() {
-        return string(&content.text());
-    }
-    let part = |part: &Part| match part {
-        Part::Text(text) => object([("type", string("text")), ("text", string(text))]),
-        Part::Media(media) => self::media(media),
-    };
-    Json::Array(content.parts.iter().map(part).collect())
+    content.written(|media| Some(self::media(media)))
 }
 
 fn media(media: &Media) -> Json {

@@ -13,11 +13,12 @@ use super::exact::{as_object, read_of_text};
 use super::span_ids::{span_id, trace_id};
 use super::trajectory::{ExportCall, ExportResult, ExportTrajectory};
 use crate::arguments::tool;
-use crate::content::{Content, Media, MediaPlace, Part, object, standard, string};
+use crate::content::{Content, Media, MediaPlace, Part, counts, object, standard, string};
 use crate::conversation::Conversation;
 use crate::fields::Fields;
 use crate::spans::{Span, WITHOUT_DURATION, seconds};
 use crate::trace::Notes;
+use crate::usage::Usage;
 
 /// Spans, a document a line.
 pub(super) const TARGET: Target = Target {
@@ -151,7 +152,7 @@ impl Writer<'_> {
         }
         // The tokens of each reply are not known, so the last reply gets all of them.
         if has_usage {
-            attributes.extend(usage(self.trajectory));
+            attributes.extend(usage(self.trajectory.usage));
         }
         attributes.push((WITHOUT_DURATION, Json::Bool(true)));
         let name = self.trajectory.model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
@@ -203,7 +204,7 @@ impl Writer<'_> {
             ("attributes", attributes(facts.attributes)),
             ("status", if facts.is_error { object([("code", Json::Integer(2))]) } else { object([]) }),
         ]);
-        Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+        object(members)
     }
 
     fn into_document(mut self, start: u64) -> Json {
@@ -237,15 +238,13 @@ fn provider(name: &str) -> &str {
     if name == "gemini" { "gcp.gemini" } else { name }
 }
 
-fn usage(trajectory: &ExportTrajectory<'_>) -> Vec<(&'static str, Json)> {
-    let counts = [
-        ("gen_ai.usage.input_tokens", trajectory.usage.input),
-        ("gen_ai.usage.output_tokens", trajectory.usage.output),
-        ("gen_ai.usage.cache_read.input_tokens", trajectory.usage.cached),
-        ("gen_ai.usage.reasoning.output_tokens", trajectory.usage.reasoning),
-    ];
-    let number = |count: Option<u64>| Some(Json::Integer(i64::try_from(count?).ok()?));
-    counts.into_iter().filter_map(|(key, count)| Some((key, number(count)?))).collect()
+fn usage(usage: Usage) -> impl Iterator<Item = (&'static str, Json)> {
+    counts([
+        ("gen_ai.usage.input_tokens", usage.input),
+        ("gen_ai.usage.output_tokens", usage.output),
+        ("gen_ai.usage.cache_read.input_tokens", usage.cached),
+        ("gen_ai.usage.reasoning.output_tokens", usage.reasoning),
+    ])
 }
 
 /// The attributes of the span in which a tool executes a call.
@@ -310,7 +309,7 @@ fn called(call: &ExportCall<'_>) -> Json {
         _ => arguments.clone(),
     });
     members.extend(arguments.map(|arguments| ("arguments", arguments)));
-    Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    object(members)
 }
 
 /// A result as part of the message that a model reads; `None` for a call without a result.
@@ -340,7 +339,7 @@ fn media(media: &Media) -> Json {
     let mut members = vec![("type", string(kind)), ("modality", string(media.kind))];
     members.extend(media.media_type.as_deref().map(|it| ("mime_type", string(it))));
     members.push((key, string(&value)));
-    Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    object(members)
 }
 
 fn attributes(attributes: Vec<(&'static str, Json)>) -> Json {

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use m3_support::text::hash_of_bytes;
-use m3_trajectory::json::Json;
+use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, MalformedCall, Trajectory};
 
-use crate::content::{Content, Media, MediaPlace, Part};
+use crate::content::{Content, Media, MediaPlace, Part, string};
 use crate::fields::{Fields, count, members};
 use crate::trace::Notes;
 use crate::usage::Usage;
@@ -172,6 +172,15 @@ impl<'t> ExportCall<'t> {
 }
 
 impl<'t> ExportResult<'t> {
+    /// A text for everything but a content in parts, which `parts` writes.
+    pub(super) fn written(&self, parts: impl FnOnce(&Content) -> Json) -> Json {
+        match self {
+            Self::Text(text) => string(text),
+            Self::Value(value) => string(&value.to_text(Keys::AsRead)),
+            Self::Parts(content) => parts(content),
+        }
+    }
+
     /// A result as a text, a list of parts, or any other value; MCP results become their parts.
     fn from_json(result: &'t Json, notes: &mut Notes) -> Self {
         if let Json::String(text) = result {

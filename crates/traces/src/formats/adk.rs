@@ -1,19 +1,9 @@
 //! Google's Agent Development Kit: sessions, and sets of evaluation cases.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use m3_trajectory::json::Json;
-
-use super::{Format, gemini};
-use crate::arguments::{call_id, or_empty, tool};
-use crate::content::{Content, object};
-use crate::conversation::{Answer, Conversation};
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::time::time;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use super::gemini;
+use crate::formats::prelude::*;
 
 const CASES: [&str; 2] = ["eval_cases", "evalCases"];
 
@@ -72,9 +62,7 @@ fn session(session: &Json) -> Conversation {
         if let Some(usage) = event.first(&["usageMetadata", "usage_metadata"]) {
             conversation.usage.add(Usage::of_gemini(usage));
         }
-        if let Some(model) = event.first(&["modelVersion", "model_version"]).and_then(Json::as_str) {
-            conversation.model = Some(model.to_owned());
-        }
+        conversation.set_model(event.first_text(&["modelVersion", "model_version"]));
         if let Some(content) = event.member("content") {
             gemini::content(&mut conversation, content);
         }
@@ -90,7 +78,7 @@ fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         return sink.trace(None, conversation.finish());
     }
     input.records(sink, |sink, _, set| {
-        let cases = set.first(&CASES).map(Json::items).unwrap_or_default();
+        let cases = set.first_list(&CASES);
         cases.iter().try_for_each(|case| {
             let mut conversation = Conversation::default();
             conversation.id =
@@ -129,19 +117,13 @@ fn invocation(conversation: &mut Conversation, invocation: &Json) {
 
 /// Adds calls and results from two lists: nothing shows which calls were made at once.
 fn flat(conversation: &mut Conversation, data: &Json) {
-    let list = |keys: [&str; 2]| data.first(&keys).map(Json::items).unwrap_or_default();
+    let list = |keys: [&str; 2]| data.first_list(&keys);
     let mut responses = Responses::new(list(["toolResponses", "tool_responses"]));
     for call in list(["toolUses", "tool_uses"]) {
         let id = call_id(call.member("id"));
         let name = call.text("name").unwrap_or_default();
-        conversation.end_reply();
-        conversation.reply(None);
-        conversation.call(TracedCall {
-            id: id.clone(),
-            tool: tool(None, name),
-            arguments: or_empty(call.member("args")),
-            ..TracedCall::default()
-        });
+        conversation.new_reply();
+        conversation.call(TracedCall::new(id.clone(), tool(None, name), or_empty(call.member("args"))));
         conversation.note("what was called at once is not known: a step for each call");
         if let Some(response) = responses.take(id.as_deref(), name) {
             // The call that was just added waits for this result.
@@ -151,6 +133,7 @@ fn flat(conversation: &mut Conversation, data: &Json) {
 }
 
 /// Results that are not joined to calls yet, by their ids and by the names of their tools.
+#[derive(Default)]
 struct Responses<'j> {
     all: Vec<Option<&'j Json>>,
     by_id: HashMap<String, VecDeque<usize>>,
@@ -161,12 +144,7 @@ struct Responses<'j> {
 
 impl<'j> Responses<'j> {
     fn new(list: &'j [Json]) -> Self {
-        let mut it = Self {
-            all: list.iter().map(Some).collect(),
-            by_id: HashMap::new(),
-            by_name: HashMap::new(),
-            nameless: HashMap::new(),
-        };
+        let mut it = Self { all: list.iter().map(Some).collect(), ..Self::default() };
         for (place, response) in list.iter().enumerate() {
             let name = response.text("name").unwrap_or_default();
             it.by_name.entry(name).or_default().push_back(place);

@@ -2,15 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use m3_trajectory::json::Json;
-
-use super::Format;
 use super::langchain::message::{Message, add_all};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::head::messages;
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::Trace;
+use crate::formats::prelude::*;
 
 /// The format of cases, recognized by their two lists.
 pub(super) const CASES: Format = Format {
@@ -57,8 +50,7 @@ fn conversation(value: Option<&Json>) -> Conversation {
 fn read_cases(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.records(sink, |sink, at, value| {
         if !value.has("outputs") {
-            sink.warn(at.line, "a case without `outputs` is left out");
-            return Ok(());
+            return sink.skip(at.line, "a case without `outputs` is left out");
         }
         let mut it = conversation(value.member("outputs"));
         ask(&mut it, value.member("inputs"));
@@ -77,16 +69,14 @@ fn ask(it: &mut Conversation, inputs: Option<&Json>) {
         return;
     }
     match inputs {
-        Some(Json::String(text)) => it.user(crate::content::Content::of_text(text)),
+        Some(Json::String(text)) => it.user(Content::of_text(text)),
         Some(inputs) => {
             let users = |message: &&Json| {
                 message.says("role", "user") || Message::parse(message).is_some_and(|it| it.is_human())
             };
             add_all(it, messages(inputs).unwrap_or_default().iter().filter(users));
-            if let Some(text) =
-                inputs.first(&["question", "query"]).and_then(Json::as_str).filter(|_| !it.has_question())
-            {
-                it.user(crate::content::Content::of_text(text));
+            if let Some(text) = inputs.first_text(&["question", "query"]).filter(|_| !it.has_question()) {
+                it.user(Content::of_text(text));
             }
         }
         None => {}
@@ -97,8 +87,7 @@ fn read_graphs(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> 
     let is_any = AtomicBool::new(false);
     input.records(sink, |sink, at, value| {
         let Some(graph) = graph(value) else {
-            sink.warn(at.line, "no graph trajectory, left out");
-            return Ok(());
+            return sink.skip(at.line, "no graph trajectory, left out");
         };
         let mut it = Conversation::default();
         let inputs = graph.list("inputs");
@@ -110,8 +99,7 @@ fn read_graphs(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> 
             }
         }
         if it.calls_mut().next().is_none() {
-            sink.warn(at.line, "a graph trajectory without calls is left out");
-            return Ok(());
+            return sink.skip(at.line, "a graph trajectory without calls is left out");
         }
         is_any.store(true, Ordering::Relaxed);
         it.id = at.id(id(value));

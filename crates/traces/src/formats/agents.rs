@@ -1,20 +1,8 @@
 //! OpenAI's Agents SDK: traces as it exports them, a trace or a span on each line, children before their parents.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
-use super::{Format, chat};
-use crate::arguments::{arguments, tool};
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use super::chat;
+use crate::formats::prelude::*;
 use crate::groups::{Names, grouped};
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::time::time;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// The format of traces and spans.
 pub(super) const FORMAT: Format = Format {
@@ -80,7 +68,7 @@ impl<'j> Span<'j> {
 
     /// Whether the span stands for one request and the calls that followed from it.
     fn is_turn(&self) -> bool {
-        self.data.below(&["data", "sdk_span_type"]).and_then(Json::as_str) == Some("turn")
+        self.data.text_below(&["data", "sdk_span_type"]) == Some("turn")
     }
 }
 
@@ -167,8 +155,7 @@ impl<'s, 'j> Tree<'s, 'j> {
                 // The SDK for JavaScript keeps the provider's whole reply.
                 let message = item.list("choices").first().and_then(|choice| choice.member("message"));
                 let message = message.unwrap_or(item);
-                conversation
-                    .say(&message.member("content").map(Content::from_json).unwrap_or_default().text());
+                conversation.say(&Content::of_member(message, "content").text());
                 for call in message.list("tool_calls").iter().map(chat::call) {
                     waiting.push(call.clone());
                     conversation.call(call);
@@ -190,12 +177,10 @@ impl<'s, 'j> Tree<'s, 'j> {
                 };
                 let id = waiting.remove(place).id;
                 conversation.result(Outcome {
-                    id,
                     tool: Some(call.tool),
-                    result: call.result,
                     is_error: call.is_error,
                     seconds: call.seconds,
-                    ..Outcome::default()
+                    ..Outcome::new(id, call.result)
                 });
             }
         }
@@ -240,17 +225,19 @@ impl<'s, 'j> Tree<'s, 'j> {
             // The control passes: there is no result.
             let name = snake_case(span.data.text("to_agent").unwrap_or_default());
             let arguments = Some(Json::Object(Vec::new()));
-            return TracedCall { tool: format!("transfer_to_{name}"), arguments, ..TracedCall::default() };
+            return TracedCall::new(None, format!("transfer_to_{name}"), arguments);
         }
-        let server = span.data.below(&["mcp_data", "server"]).and_then(Json::as_str);
+        let server = span.data.text_below(&["mcp_data", "server"]);
         let failure = span.error.map(|error| error.text("message").unwrap_or_default());
         TracedCall {
-            tool: tool(server, span.data.text("name").unwrap_or_default()),
-            arguments: arguments(span.data.member("input")),
             result: span.data.member("output").map(result).or_else(|| failure.map(string)),
             is_error: failure.is_some(),
             seconds,
-            ..TracedCall::default()
+            ..TracedCall::new(
+                None,
+                tool(server, span.data.text("name").unwrap_or_default()),
+                arguments(span.data.member("input")),
+            )
         }
     }
 }

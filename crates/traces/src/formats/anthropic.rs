@@ -1,22 +1,11 @@
 //! Anthropic's Messages: lists of messages, requests, replies, logs and streams.
 
-use std::collections::BTreeMap;
-
-use m3_trajectory::json::{Json, parse};
-
-use super::Format;
-use crate::arguments::{arguments, call_id, tool, unwrapped};
-use crate::content::{Content, object, string};
-use crate::conversation::Conversation;
+use crate::arguments::unwrapped;
 use crate::events::events;
 use crate::export::restore;
-use crate::fields::{Fields, count, members};
-use crate::head::{Shape, messages};
-use crate::input::{Input, ReadError, Sink};
+use crate::fields::count;
+use crate::formats::prelude::*;
 use crate::logs::{Exchange, each_chain, is_exchange};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// Replies, logs and streams, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {
@@ -108,9 +97,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
         self::message(&mut conversation, message);
     }
     for exchange in &chain[..chain.len() - 1] {
-        conversation
-            .usage
-            .add(exchange.response.member("usage").map(Usage::of_anthropic).unwrap_or_default());
+        conversation.usage.add(exchange.response.member("usage").map(Usage::of_anthropic));
     }
     conversation.model = last.request.text("model").map(str::to_owned);
     reply(&mut conversation, last.response);
@@ -122,10 +109,8 @@ pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
     if let Json::Array(events) = response {
         return add_stream(conversation, events);
     }
-    if let Some(model) = response.text("model") {
-        conversation.model = Some(model.to_owned());
-    }
-    conversation.usage.add(response.member("usage").map(Usage::of_anthropic).unwrap_or_default());
+    conversation.set_model(response.text("model"));
+    conversation.usage.add(response.member("usage").map(Usage::of_anthropic));
     message(conversation, response);
 }
 
@@ -168,7 +153,7 @@ pub(super) fn block(conversation: &mut Conversation, block: &Json) {
             let call = call(block);
             match block.member("caller").filter(|caller| !caller.says("type", "direct")) {
                 Some(caller) => {
-                    let code = caller.first(&["tool_id", "tool_use_id", "id"]).and_then(Json::as_str);
+                    let code = caller.first_text(&["tool_id", "tool_use_id", "id"]);
                     conversation.nested_call(code.unwrap_or("code_execution"), call);
                 }
                 None => conversation.call(call),
@@ -183,13 +168,13 @@ pub(super) fn block(conversation: &mut Conversation, block: &Json) {
 
 /// The call in a block.
 pub(super) fn call(block: &Json) -> TracedCall {
-    let server = block.first(&["server_name", "toolset_name"]).and_then(Json::as_str);
-    TracedCall {
-        id: call_id(block.member("id")),
-        tool: tool(server, block.text("name").unwrap_or_default()),
-        arguments: arguments(block.member("input")).map(unwrapped),
-        ..TracedCall::default()
-    }
+    let server = block.first_text(&["server_name", "toolset_name"]);
+    let id = call_id(block.member("id"));
+    TracedCall::new(
+        id,
+        tool(server, block.text("name").unwrap_or_default()),
+        arguments(block.member("input")).map(unwrapped),
+    )
 }
 
 /// The result in a block. Tools that the provider runs return values; an error is an object with the type of an error.

@@ -1,19 +1,8 @@
 //! ATIF, the trajectories of Harbor: documents whose agent steps are replies, each with the results of its calls.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{arguments, call_id, is_broken, tool};
-use crate::content::Content;
-use crate::conversation::Conversation;
+use crate::arguments::is_broken;
 use crate::export::restore;
-use crate::fields::Fields;
-use crate::input::{At, Input, ReadError, Sink};
-use crate::time::time;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// The format of ATIF documents, one in a file or one on each line.
 pub(super) const FORMAT: Format = Format {
@@ -32,8 +21,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         if is_atif(value) {
             return sink.trace(at.line, document(value, at).finish());
         }
-        sink.warn(at.line, "no ATIF document, left out");
-        Ok(())
+        sink.skip(at.line, "no ATIF document, left out")
     })
 }
 
@@ -43,7 +31,7 @@ fn document(value: &Json, at: At) -> Conversation {
     let trajectory = value.id("trajectory_id");
     it.id = at.id(value.id("session_id").or_else(|| trajectory.clone()));
     it.origin.extend(trajectory.filter(|own| it.id.as_ref() != Some(own)).map(|own| ("trajectory_id", own)));
-    it.model = value.below(&["agent", "model_name"]).and_then(Json::as_str).map(str::to_owned);
+    it.model = value.text_below(&["agent", "model_name"]).map(str::to_owned);
     let mut sides = Sides::default();
     let mut has_begun = false;
     for step in value.list("steps") {
@@ -55,9 +43,8 @@ fn document(value: &Json, at: At) -> Conversation {
             self::step(&mut it, step, &mut has_begun);
         }
     }
-    if let Some(total) = value.member("final_metrics").map(total).filter(|total| !total.is_empty()) {
-        it.usage = total;
-    }
+    let total = value.member("final_metrics").map(|total| metrics(total, "total_"));
+    it.usage = total.filter(|total| !total.is_empty()).unwrap_or(it.usage);
     if value.has("continued_trajectory_ref") {
         it.note("the trajectory goes on in another file");
     }
@@ -66,10 +53,7 @@ fn document(value: &Json, at: At) -> Conversation {
     }
     it.nested = sides.agents;
     for (number, inner) in (1..).zip(value.list("subagent_trajectories")) {
-        let names = [
-            inner.id("trajectory_id"),
-            inner.below(&["agent", "name"]).and_then(Json::as_str).map(str::to_owned),
-        ];
+        let names = [inner.id("trajectory_id"), inner.text_below(&["agent", "name"]).map(str::to_owned)];
         let name = names.into_iter().flatten().next().unwrap_or_else(|| format!("agent-{number}"));
         it.nested.push((name, document(inner, At::default())));
     }
@@ -99,7 +83,7 @@ impl Sides {
 /// Adds a step. `has_begun` tells whether the agent has answered before.
 fn step(it: &mut Conversation, step: &Json, has_begun: &mut bool) {
     it.at(step.member("timestamp").and_then(time));
-    let message = step.member("message").map(Content::from_json).unwrap_or_default();
+    let message = Content::of_member(step, "message");
     match step.text("source") {
         Some("agent") => {
             *has_begun = true;
@@ -116,19 +100,16 @@ fn step(it: &mut Conversation, step: &Json, has_begun: &mut bool) {
 /// Adds a reply with its calls and their results.
 fn agent(it: &mut Conversation, step: &Json, message: &Content) {
     it.model = step.text("model_name").map(str::to_owned).or(it.model.take());
-    it.usage.add(step.member("metrics").map(metrics).unwrap_or_default());
+    it.usage.add(step.member("metrics").map(|it| metrics(it, "")).unwrap_or_default());
     if step.count("llm_call_count") == Some(0) && step.has("tool_calls") {
         it.note("a step that no model made is kept");
     }
-    it.end_reply();
-    it.reply(None);
+    it.new_reply();
     it.say(&message.text());
     let calls = step.list("tool_calls");
     let mut made: Vec<TracedCall> = calls.iter().map(|call| self::call(call, step)).collect();
-    results(it, &mut made, step.below(&["observation", "results"]).map(Json::items).unwrap_or_default());
-    for call in made {
-        it.call(call);
-    }
+    results(it, &mut made, step.list_below(&["observation", "results"]));
+    it.calls(made);
     it.end_reply();
 }
 
@@ -139,13 +120,11 @@ fn call(call: &Json, step: &Json) -> TracedCall {
     let is_text = detail.is_some_and(|detail| detail.says("item_type", "custom_tool_call"));
     let raw = call.below(&["extra", "raw_arguments"]).or_else(|| detail?.member("raw_arguments"));
     let raw = raw.and_then(Json::as_str).filter(|raw| !is_text && is_broken(raw));
-    TracedCall {
+    TracedCall::new(
         id,
-        tool: tool(None, call.text("function_name").unwrap_or_default()),
-        arguments: raw
-            .map_or_else(|| arguments(call.member("arguments")), |raw| Some(Json::String(raw.to_owned()))),
-        ..TracedCall::default()
-    }
+        named_tool(call, "function_name"),
+        raw.map_or_else(|| arguments(call.member("arguments")), |raw| Some(Json::String(raw.to_owned()))),
+    )
 }
 
 /// Joins results to the calls of the same step: by id, and those without by order if there are as many as calls.
@@ -179,23 +158,11 @@ fn results(it: &mut Conversation, calls: &mut [TracedCall], results: &[Json]) {
 }
 
 /// The tokens of a step.
-fn metrics(metrics: &Json) -> Usage {
-    Usage {
-        input: metrics.count("prompt_tokens"),
-        output: metrics.count("completion_tokens"),
-        cached: metrics.count("cached_tokens"),
-        reasoning: None,
-    }
-}
-
-/// The tokens of all steps.
-fn total(metrics: &Json) -> Usage {
-    Usage {
-        input: metrics.count("total_prompt_tokens"),
-        output: metrics.count("total_completion_tokens"),
-        cached: metrics.count("total_cached_tokens"),
-        reasoning: None,
-    }
+fn metrics(metrics: &Json, before_name: &str) -> Usage {
+    let count = |name: &str| metrics.count(&format!("{before_name}{name}"));
+    let (input, output, cached) =
+        (count("prompt_tokens"), count("completion_tokens"), count("cached_tokens"));
+    Usage { input, output, cached, reasoning: None }
 }
 
 #[cfg(test)]
@@ -205,7 +172,7 @@ mod tests {
     use super::*;
     use crate::testing::shown;
 
-    fn read(text: &str) -> crate::Trace {
+    fn read(text: &str) -> Trace {
         document(&parse(text.as_bytes()).unwrap().0, At::default()).finish()
     }
 

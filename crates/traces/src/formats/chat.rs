@@ -1,24 +1,12 @@
 //! OpenAI's Chat Completions: lists of messages, requests, replies, logs and streams. Also messages for chat templates,
 //! whose arguments are objects.
 
-use std::collections::{BTreeSet, HashSet};
-
-use m3_trajectory::json::Json;
-
-use super::Format;
 use super::dialects::{calls_in_parts, each_conversation};
 use super::streamed_calls::StreamedCalls;
-use crate::arguments::{arguments, call_id, input, tool};
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
+use crate::arguments::input;
 use crate::events::events;
-use crate::fields::Fields;
-use crate::head::Shape;
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::logs::{Exchange, each_chain, is_exchange};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// Replies, logs of requests and replies, and streams, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {
@@ -89,7 +77,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
         self::message(&mut conversation, message);
     }
     for exchange in &chain[..chain.len() - 1] {
-        conversation.usage.add(exchange.response.member("usage").map(Usage::of_openai).unwrap_or_default());
+        conversation.usage.add(exchange.response.member("usage").map(Usage::of_openai));
         conversation.at(exchange.response.number("created"));
     }
     conversation.end_reply();
@@ -103,10 +91,8 @@ pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
         return add_stream(conversation, chunks);
     }
     conversation.at(response.number("created"));
-    if let Some(model) = response.text("model") {
-        conversation.model = Some(model.to_owned());
-    }
-    conversation.usage.add(response.member("usage").map(Usage::of_openai).unwrap_or_default());
+    conversation.set_model(response.text("model"));
+    conversation.usage.add(response.member("usage").map(Usage::of_openai));
     let choices = response.list("choices");
     let first = choices.iter().min_by_key(|choice| choice.count("index").unwrap_or_default());
     if let Some(message) = first.and_then(|choice| choice.member("message")) {
@@ -142,11 +128,9 @@ pub(super) fn message(conversation: &mut Conversation, message: &Json) {
                 _ => content.to_json(),
             };
             conversation.result(Outcome {
-                id: call_id(message.member("tool_call_id")),
                 tool: message.text("name").map(str::to_owned),
-                result: Some(result),
                 is_error: message.text("error").is_some_and(|error| !error.is_empty()),
-                ..Outcome::default()
+                ..Outcome::new(call_id(message.member("tool_call_id")), Some(result))
             });
         }
         Some("system" | "developer") => {}
@@ -167,9 +151,7 @@ pub(super) fn reply_message(conversation: &mut Conversation, message: &Json, id:
     let others = calls_in_parts(message.list("content"));
     let known: HashSet<Option<String>> = calls.iter().map(|call| call.id.clone()).collect();
     let others: Vec<TracedCall> = others.filter(|call| !known.contains(&call.id)).collect();
-    for call in calls.into_iter().chain(others) {
-        conversation.call(call);
-    }
+    conversation.calls(calls.into_iter().chain(others));
 }
 
 /// A call with an id.
@@ -178,28 +160,23 @@ pub(super) fn call(call: &Json) -> TracedCall {
     if let Some(custom) = call.member("custom") {
         let written = custom.member("input").cloned().unwrap_or_else(|| string(""));
         let name = custom.text("name").unwrap_or_default();
-        return TracedCall {
-            id,
-            tool: tool(None, name),
-            arguments: Some(input(&written)),
-            ..TracedCall::default()
-        };
+        return TracedCall::new(id, tool(None, name), Some(input(&written)));
     }
     // Some programs have the name in the place of the function.
     if let Some(name) = call.text("function") {
         let arguments = arguments(call.first(&["arguments", "args"]));
-        return TracedCall { id, tool: tool(None, name), arguments, ..TracedCall::default() };
+        return TracedCall::new(id, tool(None, name), arguments);
     }
     TracedCall { id, ..function(call.member("function").unwrap_or(call)) }
 }
 
 /// A function with its arguments.
 fn function(function: &Json) -> TracedCall {
-    TracedCall {
-        tool: tool(function.text("namespace"), function.text("name").unwrap_or_default()),
-        arguments: arguments(function.member("arguments")),
-        ..TracedCall::default()
-    }
+    TracedCall::new(
+        None,
+        tool(function.text("namespace"), function.text("name").unwrap_or_default()),
+        arguments(function.member("arguments")),
+    )
 }
 
 /// Puts the replies of a stream together, with the first of several choices.
@@ -218,9 +195,7 @@ fn add_stream(conversation: &mut Conversation, chunks: &[Json]) {
         before = id;
         conversation.reply_goes_on();
         conversation.at(chunk.number("created"));
-        if let Some(model) = chunk.text("model").filter(|model| !model.is_empty()) {
-            conversation.model = Some(model.to_owned());
-        }
+        conversation.set_model(chunk.text("model").filter(|model| !model.is_empty()));
         usage = chunk.member("usage").map_or(usage, Usage::of_openai);
         for choice in chunk.list("choices") {
             match (choice.count("index").unwrap_or_default(), choice.member("delta")) {
@@ -266,7 +241,7 @@ fn whole(conversation: &mut Conversation, calls: &mut StreamedCalls) {
         let written = pieces.arguments.unwrap_or_else(|| string(""));
         let arguments = if pieces.is_custom { Some(input(&written)) } else { arguments(Some(&written)) };
         let tool = tool(None, &pieces.name);
-        conversation.call(TracedCall { id: pieces.id, tool, arguments, ..TracedCall::default() });
+        conversation.call(TracedCall::new(pieces.id, tool, arguments));
     }
 }
 

@@ -1,17 +1,9 @@
 //! Exports of chat programs that keep a conversation as a tree of messages, in which an edited question begins a branch:
 //! `ChatGPT`, Open `WebUI`; and rounds of calls in chats of VS Code.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
-use super::Format;
 use super::dialects::add_messages;
 use crate::arguments::{input as text_input, read as read_arguments};
-use crate::content::{Content, object, string};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 
 /// The format of such exports, recognized by their trees.
 pub(super) const TREES: Format = Format {
@@ -75,8 +67,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             None => replies_below(record),
         };
         if messages.is_empty() && !is_session(record) {
-            crate::lost::leave_out(sink, at.line, record, "a record without messages is left out");
-            return Ok(());
+            return crate::lost::leave_out(sink, at.line, record, "a record without messages is left out");
         }
         add_messages(&mut it, &messages);
         let id = record

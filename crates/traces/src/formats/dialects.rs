@@ -6,24 +6,16 @@ mod reply;
 mod speakers;
 mod text_calls;
 
-use std::borrow::Cow;
-
-use m3_trajectory::json::Json;
-
 use self::reading::MessageReading;
 pub(super) use self::reading::calls_in_parts;
 pub(super) use self::reply::reply;
 use self::reply::reply_beside;
 use self::speakers::Speakers;
-use super::Format;
 use crate::call_shapes::{CallShape, objects, outcome, shape_of_member};
 use crate::call_signs::named_like_calls;
-use crate::content::Content;
-use crate::conversation::{Conversation, NextMessage};
+use crate::conversation::NextMessage;
 use crate::export::restore;
-use crate::fields::{Fields, members, role};
-use crate::head::messages;
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::message_events::{
     EventKind, as_message, is_conversation_event, kind as event_kind, last_versions, reply_id,
@@ -228,7 +220,7 @@ fn message_of(
         } else {
             conversation.reply(reply_id);
         }
-        let model = message.first(&["model", "model_name", "modelID"]).and_then(Json::as_str);
+        let model = message.first_text(&["model", "model_name", "modelID"]);
         conversation.model = model.map(str::to_owned).or(conversation.model.take());
     }
     reading.parts(conversation, content, author);

@@ -1,23 +1,11 @@
 //! Google's Gemini: lists of contents, requests, replies and logs, as REST or Python spells them.
 
-use std::collections::HashSet;
-
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{call_id, or_empty, tool};
 use crate::call_signs::named_like_calls;
-use crate::content::{Content, Part, string};
-use crate::conversation::Conversation;
+use crate::content::Part;
 use crate::events::events;
-use crate::fields::{Fields, members};
-use crate::head::{Shape, messages};
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::logs::{Exchange, each_chain, is_exchange};
 use crate::lost::leave_out;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// Replies and logs, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {
@@ -87,7 +75,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let (mut latest, mut before) = (Usage::default(), None);
         for response in &responses {
             if !response.has("candidates") && !named_like_calls(response).is_empty() {
-                leave_out(sink, None, response, "no reply of Gemini, left out");
+                leave_out(sink, None, response, "no reply of Gemini, left out")?;
                 continue;
             }
             let id = reply_id(response);
@@ -98,7 +86,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             before = id.or(before);
             // The calls that the SDK has run by itself.
             let history = ["automaticFunctionCallingHistory", "automatic_function_calling_history"];
-            for each in response.first(&history).map(Json::items).unwrap_or_default() {
+            for each in response.first_list(&history) {
                 content(&mut conversation, each);
             }
             reply(&mut conversation, response);
@@ -139,9 +127,7 @@ fn logged(chain: &[Exchange<'_>]) -> Conversation {
 
 /// Adds a reply: the first of several candidates, which are alternatives.
 pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
-    if let Some(model) = response.first(&["modelVersion", "model_version"]).and_then(Json::as_str) {
-        conversation.model = Some(model.to_owned());
-    }
+    conversation.set_model(response.first_text(&["modelVersion", "model_version"]));
     let candidates = response.list("candidates");
     let first = candidates.iter().min_by_key(|candidate| candidate.count("index").unwrap_or_default());
     let Some(candidate) = first else { return };
@@ -156,7 +142,7 @@ pub(super) fn reply(conversation: &mut Conversation, response: &Json) {
 
 /// Adds a call without a name if a reply ends with one that Gemini could not parse: its text is lost.
 pub(super) fn finished(conversation: &mut Conversation, candidate: &Json) {
-    let reason = candidate.first(&["finishReason", "finish_reason"]).and_then(Json::as_str);
+    let reason = candidate.first_text(&["finishReason", "finish_reason"]);
     if reason.is_some_and(|reason| reason.ends_with("MALFORMED_FUNCTION_CALL")) {
         conversation.reply(None);
         conversation.call(TracedCall::default());
@@ -196,42 +182,26 @@ fn part(conversation: &mut Conversation, part: &Json) {
         {
             return go_on(conversation, call);
         }
-        conversation.call(TracedCall {
-            id: call_id(call.member("id")),
-            tool: tool(None, call.text("name").unwrap_or_default()),
-            arguments: or_empty(call.member("args")),
-            ..TracedCall::default()
-        });
+        let id = call_id(call.member("id"));
+        conversation.call(TracedCall::new(id, named_tool(call, "name"), or_empty(call.member("args"))));
         if call.has("partialArgs") {
             go_on(conversation, call);
         }
     } else if let Some(code) = part.first(&["executableCode", "executable_code"]) {
-        conversation.end_reply();
-        conversation.reply(None);
-        conversation.call(TracedCall {
-            id: call_id(code.member("id")),
-            tool: "code_execution".to_owned(),
-            arguments: or_empty(Some(code)),
-            ..TracedCall::default()
-        });
+        conversation.new_reply();
+        let id = call_id(code.member("id"));
+        conversation.call(TracedCall::new(id, "code_execution".to_owned(), or_empty(Some(code))));
     } else if let Some(done) = part.first(&["codeExecutionResult", "code_execution_result"]) {
         conversation.result(Outcome {
-            id: call_id(done.member("id")),
             tool: Some("code_execution".to_owned()),
-            result: done.member("output").cloned(),
             is_error: done.text("outcome").is_some_and(|outcome| outcome != "OUTCOME_OK"),
-            ..Outcome::default()
+            ..Outcome::new(call_id(done.member("id")), done.member("output").cloned())
         });
     } else if let Some(call) = part.first(&["toolCall", "tool_call"]) {
-        let name = call.first(&["toolType", "tool_type"]).and_then(Json::as_str).unwrap_or_default();
-        conversation.end_reply();
-        conversation.reply(None);
-        conversation.call(TracedCall {
-            id: call_id(call.member("id")),
-            tool: name.to_owned(),
-            arguments: or_empty(call.member("args")),
-            ..TracedCall::default()
-        });
+        let name = call.first_text(&["toolType", "tool_type"]).unwrap_or_default();
+        conversation.new_reply();
+        let id = call_id(call.member("id"));
+        conversation.call(TracedCall::new(id, name.to_owned(), or_empty(call.member("args"))));
     } else if let Some(response) =
         part.first(&["toolResponse", "tool_response"]).or_else(|| part.first(&RESPONSE))
     {
@@ -333,13 +303,11 @@ pub(super) fn outcome(response: &Json) -> Outcome {
         media.parts.splice(0..0, text.filter(|text| !text.is_empty()).map(Part::Text));
         result = Some(media.to_json());
     }
-    let name = response.first(&["name", "toolType", "tool_type"]).and_then(Json::as_str);
+    let name = response.first_text(&["name", "toolType", "tool_type"]);
     Outcome {
-        id: call_id(response.member("id")),
         tool: name.map(|name| tool(None, name)),
-        result,
         is_error: error.is_some(),
-        ..Outcome::default()
+        ..Outcome::new(call_id(response.member("id")), result)
     }
 }
 

@@ -1,13 +1,8 @@
 //! The task files of MCP-Bench: groups of tasks, each about the same servers.
 
 use m3_trajectory::Task;
-use m3_trajectory::json::Json;
 
-use super::Format;
-use crate::content::Content;
-use crate::fields::{Fields, members};
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::{Trace, TraceKind};
+use crate::formats::prelude::*;
 
 /// The format of MCP-Bench's task files.
 pub(super) const TASKS: Format = Format {
@@ -20,8 +15,7 @@ pub(super) const TASKS: Format = Format {
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.values(sink, |sink, record| {
         let Some(found) = mcp_bench_tasks(&record.value) else {
-            sink.warn(record.line, "no `server_tasks`, left out");
-            return Ok(());
+            return sink.skip(record.line, "no `server_tasks`, left out");
         };
         found.left_out.iter().for_each(|what| sink.warn(record.line, what));
         found.tasks.into_iter().try_for_each(|task| {

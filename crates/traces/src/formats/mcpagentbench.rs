@@ -1,13 +1,7 @@
 //! `MCPAgentBench`: the results of its program, a prediction and its reference each, and its tasks.
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::tool;
-use crate::content::Content;
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::{RunCost, Trace, TraceKind, TracedCall};
+use crate::formats::prelude::*;
+use crate::trace::RunCost;
 
 /// Results of a run.
 pub(super) const RESULTS: Format = Format {
@@ -70,8 +64,7 @@ fn read_results(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError>
 fn read_tasks(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.records(sink, |sink, at, value| {
         if !has_steps(value, "tools", "inputs") {
-            sink.warn(at.line, "a task without `tools` and `inputs` is left out");
-            return Ok(());
+            return sink.skip(at.line, "a task without `tools` and `inputs` is left out");
         }
         let id = at.id(value.id("id"));
         let mut task = trace(id.as_deref(), value.text("content"), steps(value, "tools", "inputs"));
@@ -99,10 +92,8 @@ fn steps(value: &Json, tools: &str, inputs: &str) -> Vec<Vec<TracedCall>> {
     let inputs = value.list(inputs);
     let step = |(at, names): (usize, &Json)| {
         let arguments = inputs.get(at).map(Json::items).unwrap_or_default();
-        let call = |(at, name): (usize, &Json)| TracedCall {
-            tool: tool(None, name.as_str().unwrap_or_default()),
-            arguments: arguments.get(at).cloned(),
-            ..TracedCall::default()
+        let call = |(at, name): (usize, &Json)| {
+            TracedCall::new(None, tool(None, name.as_str().unwrap_or_default()), arguments.get(at).cloned())
         };
         names.items().iter().enumerate().map(call).collect()
     };

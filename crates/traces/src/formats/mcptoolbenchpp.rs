@@ -1,15 +1,6 @@
 //! `MCPToolBench++`: each record is a task, with the calls that should be made and the tools that are offered.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{or_empty, tool};
-use crate::content::Content;
-use crate::fields::{Fields, members};
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::{Trace, TraceKind, TracedCall};
+use crate::formats::prelude::*;
 
 /// The format of records, recognized by their label.
 pub(super) const RECORDS: Format = Format {
@@ -29,8 +20,7 @@ fn is_record(value: &Json) -> bool {
 fn read_records(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     input.records(sink, |sink, at, value| {
         if !is_record(value) {
-            sink.warn(at.line, "a record without `query` and `function_call_label` is left out");
-            return Ok(());
+            return sink.skip(at.line, "a record without `query` and `function_call_label` is left out");
         }
         give_tools(value, sink);
         let mut task = Trace {
@@ -61,10 +51,12 @@ fn add_calls(task: &mut Trace, label: &[Json]) {
         }
         let kept = KEPT.iter().filter_map(|key| Some(((*key).to_owned(), item.member(key)?.clone())));
         let call = TracedCall {
-            tool: tool(item.text("mcp_server"), name),
-            arguments: or_empty(item.first(&["input", "arguments"])),
             extra: kept.collect(),
-            ..TracedCall::default()
+            ..TracedCall::new(
+                None,
+                tool(item.text("mcp_server"), name),
+                or_empty(item.first(&["input", "arguments"])),
+            )
         };
         let next = task.steps.len();
         let place = item.id("step").map_or(next, |number| *places.entry(number).or_insert(next));

@@ -20,6 +20,7 @@ mod mcp_bench;
 mod mcpagentbench;
 mod mcptoolbenchpp;
 mod openhands;
+mod prelude;
 mod promptfoo;
 mod responses;
 mod signs;

@@ -1,19 +1,9 @@
 //! Histories of `OpenHands` before its SDK: events that are actions or observations. Events of the SDK have types, and are
 //! read as events of any dialect.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{arguments, tool};
 use crate::call_shapes::call;
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members, names};
-use crate::input::{At, Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
+use crate::fields::names;
+use crate::formats::prelude::*;
 
 /// The format of histories, recognized by actions with arguments and observations.
 pub(super) const HISTORY: Format = Format {
@@ -39,24 +29,14 @@ fn is_event(record: &Json) -> bool {
 
 /// The events of an instance of a benchmark; old histories have pairs of them.
 fn history(record: &Json) -> Option<Vec<&Json>> {
-    let events: Vec<&Json> = record
-        .list("history")
-        .iter()
-        .flat_map(|item| match item {
-            Json::Array(pair) => pair.as_slice(),
-            one => std::slice::from_ref(one),
-        })
-        .collect();
+    let events: Vec<&Json> = record.list("history").iter().flat_map(items_or_one).collect();
     events.iter().any(|event| is_event(event)).then_some(events)
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     if !input.head.any(|record| history(record).is_some()) {
         return input.conversations(sink, |sink, at, value| {
-            let events = match value {
-                Json::Array(items) => items.as_slice(),
-                one => std::slice::from_ref(one),
-            };
+            let events = items_or_one(value);
             give(sink, at, value, &events.iter().collect::<Vec<_>>())
         });
     }
@@ -64,8 +44,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         if let Some(events) = history(value) {
             return give(sink, at, value, &events);
         }
-        crate::lost::leave_out(sink, at.line, value, "a record without a history is left out");
-        Ok(())
+        crate::lost::leave_out(sink, at.line, value, "a record without a history is left out")
     })
 }
 
@@ -93,7 +72,7 @@ struct History {
 
 impl History {
     fn event(&mut self, it: &mut Conversation, event: &Json) {
-        it.at(event.member("timestamp").and_then(crate::time::time));
+        it.at(event.member("timestamp").and_then(time));
         let is_user = event.says("source", "user");
         match event.text("action") {
             Some("message") => {
@@ -102,8 +81,7 @@ impl History {
                 if is_user {
                     it.user(Content::of_text(text));
                 } else {
-                    it.end_reply();
-                    it.reply(None);
+                    it.new_reply();
                     it.say(text);
                 }
             }
@@ -118,9 +96,8 @@ impl History {
         let written = written(event);
         let args = event.member("args").unwrap_or(&Json::Null);
         if action == "finish" {
-            let answer = args.first(&["final_thought", "thought", "message"]).and_then(Json::as_str);
-            it.end_reply();
-            it.reply(None);
+            let answer = args.first_text(&["final_thought", "thought", "message"]);
+            it.new_reply();
             it.say(answer.unwrap_or_default());
             return;
         }
@@ -128,7 +105,7 @@ impl History {
             return;
         }
         let metadata = event.member("tool_call_metadata").unwrap_or(&Json::Null);
-        it.reply(metadata.below(&["model_response", "id"]).and_then(Json::as_str));
+        it.reply(metadata.text_below(&["model_response", "id"]));
         let mut own = written.unwrap_or_else(|| own_call(action, args));
         let cause = event.id("id");
         own.id = own.id.or_else(|| metadata.id("tool_call_id")).or_else(|| cause.clone());
@@ -146,7 +123,7 @@ impl History {
         let code = event.below(&["extras", "metadata", "exit_code"]).and_then(crate::fields::number);
         let is_error = event.says("observation", "error") || code.is_some_and(|code| code > 0.0);
         let result = event.member("content").map(crate::content::result_of);
-        it.result(Outcome { id: Some(id), result, is_error, ..Outcome::default() });
+        it.result(Outcome { is_error, ..Outcome::new(Some(id), result) });
     }
 }
 
@@ -154,7 +131,7 @@ impl History {
 fn written(event: &Json) -> Option<TracedCall> {
     let metadata = event.member("tool_call_metadata")?;
     let id = metadata.id("tool_call_id");
-    let choices = metadata.below(&["model_response", "choices"]).map(Json::items).unwrap_or_default();
+    let choices = metadata.list_below(&["model_response", "choices"]);
     let calls =
         choices.iter().filter_map(|choice| choice.member("message")).flat_map(|it| it.list("tool_calls"));
     let call = calls.filter_map(call).find(|call| call.id == id);
@@ -168,15 +145,11 @@ fn written(event: &Json) -> Option<TracedCall> {
 /// The call of an action, from what the program ran: of a tool of MCP, its name and arguments.
 fn own_call(action: &str, args: &Json) -> TracedCall {
     if let (Some(name), Some(inner)) = (args.text("name"), args.member("arguments")) {
-        return TracedCall {
-            tool: tool(None, name),
-            arguments: arguments(Some(inner)),
-            ..TracedCall::default()
-        };
+        return TracedCall::new(None, tool(None, name), arguments(Some(inner)));
     }
     let own = members(args).iter().filter(|(key, value)| !ABOUT.contains(&&**key) && *value != Json::Null);
     let own = Json::Object(own.cloned().collect());
-    TracedCall { tool: tool(None, action), arguments: Some(own), ..TracedCall::default() }
+    TracedCall::new(None, tool(None, action), Some(own))
 }
 
 #[cfg(test)]

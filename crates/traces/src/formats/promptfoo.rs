@@ -1,16 +1,8 @@
 //! promptfoo's results: one reply of a provider for every test, prompt and provider. Tools are not run there.
 
-use m3_trajectory::json::{Json, parse};
-
-use super::{Format, chat};
-use crate::arguments::{arguments, call_id, input, tool};
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::head::messages;
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use super::chat;
+use crate::arguments::input;
+use crate::formats::prelude::*;
 
 /// The format of promptfoo's results.
 pub(super) const RESULTS: Format = Format {
@@ -26,7 +18,7 @@ fn is_result(value: &Json) -> bool {
 
 /// The results of an evaluation.
 fn results(value: &Json) -> &[Json] {
-    value.below(&["results", "results"]).map(Json::items).unwrap_or_default()
+    value.list_below(&["results", "results"])
 }
 
 fn read(source: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
@@ -76,7 +68,7 @@ fn task(value: &Json) -> Option<String> {
 fn question(value: &Json) -> Content {
     let prompt = value.member("prompt");
     let Some(raw) = prompt.and_then(|prompt| prompt.text("raw").or_else(|| prompt.as_str())) else {
-        let vars = value.member("vars").map(crate::fields::members).unwrap_or_default();
+        let vars = value.member("vars").map(members).unwrap_or_default();
         let asked = vars.iter().find(|(key, _)| key == "question").or(if vars.len() == 1 {
             vars.first()
         } else {
@@ -106,7 +98,7 @@ fn response(conversation: &mut Conversation, response: &Json) {
         let (input, output) = (usage.count("prompt"), usage.count("completion"));
         conversation.usage.add(Usage { input, output, cached, reasoning: detail("reasoning") });
     }
-    if agent(conversation, response.below(&["metadata", "toolCalls"]).map(Json::items).unwrap_or_default()) {
+    if agent(conversation, response.list_below(&["metadata", "toolCalls"])) {
         conversation.reply(None);
         conversation.say(response.text("output").unwrap_or_default());
         return;
@@ -130,12 +122,13 @@ fn agent(conversation: &mut Conversation, calls: &[Json]) -> bool {
             continue;
         }
         let traced = TracedCall {
-            id: call_id(call.member("id")),
-            tool: tool(None, call.text("name").unwrap_or_default()),
-            arguments: arguments(call.first(&["input", "arguments", "args"])),
             result: call.first(&["output", "result"]).cloned(),
             is_error: call.is("is_error") || call.is("isError"),
-            ..TracedCall::default()
+            ..TracedCall::new(
+                call_id(call.member("id")),
+                named_tool(call, "name"),
+                arguments(call.first(&["input", "arguments", "args"])),
+            )
         };
         conversation.step(vec![traced]);
         conversation.note("whether a call was made together with others is unknown");
@@ -153,9 +146,7 @@ fn raw(conversation: &mut Conversation, raw: &Json) -> bool {
     else {
         return false;
     };
-    if let Some(model) = raw.text("model") {
-        conversation.model = Some(model.to_owned());
-    }
+    conversation.set_model(raw.text("model"));
     output(conversation, parts);
     true
 }
@@ -185,7 +176,7 @@ fn output(conversation: &mut Conversation, output: &Json) {
 
 /// The message with the role `assistant`, which is sometimes left out.
 fn assistant(message: &Json) -> Json {
-    let members = crate::fields::members(message).iter().filter(|(key, _)| key != "role").cloned();
+    let members = members(message).iter().filter(|(key, _)| key != "role").cloned();
     Json::Object(members.chain([("role".to_owned(), string("assistant"))]).collect())
 }
 
@@ -199,24 +190,23 @@ fn part(conversation: &mut Conversation, part: &Json) -> bool {
         }),
         "text" | "output_text" | "refusal" => {
             conversation.reply(None);
-            conversation.say(part.first(&["text", "refusal"]).and_then(Json::as_str).unwrap_or_default());
+            conversation.say(part.first_text(&["text", "refusal"]).unwrap_or_default());
         }
         "thinking" | "redacted_thinking" | "reasoning" => {}
         "tool_use" | "server_tool_use" | "function_call" | "mcp_call" if !name.is_empty() => {
-            let server = part.first(&["server_label", "namespace"]).and_then(Json::as_str);
-            conversation.call(TracedCall {
-                id: call_id(part.first(&["call_id", "id"])),
-                tool: tool(server, name),
-                arguments: arguments(part.first(&["input", "arguments"])),
-                ..TracedCall::default()
-            });
+            let server = part.first_text(&["server_label", "namespace"]);
+            let id = call_id(part.first(&["call_id", "id"]));
+            conversation.call(TracedCall::new(
+                id,
+                tool(server, name),
+                arguments(part.first(&["input", "arguments"])),
+            ));
         }
-        "custom_tool_call" if !name.is_empty() => conversation.call(TracedCall {
-            id: call_id(part.member("call_id")),
-            tool: tool(None, name),
-            arguments: part.member("input").map(input),
-            ..TracedCall::default()
-        }),
+        "custom_tool_call" if !name.is_empty() => conversation.call(TracedCall::new(
+            call_id(part.member("call_id")),
+            tool(None, name),
+            part.member("input").map(input),
+        )),
         _ if part.has("function") || part.has("custom") => conversation.call(chat::call(part)),
         _ => return false,
     }

@@ -4,20 +4,11 @@
 mod event_log;
 mod log;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{arguments, call_id, input, tool};
-use crate::content::{Content, object, string};
-use crate::conversation::Conversation;
+use crate::arguments::input;
 use crate::events::events;
-use crate::fields::{Fields, members};
-use crate::head::{Shape, messages};
-use crate::input::{Input, ReadError, Sink};
+use crate::fields::names;
+use crate::formats::prelude::*;
 use crate::logs::is_exchange;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// Replies, logs and streams, recognized by members that only they have.
 pub(super) const REPLIES: Format = Format {
@@ -47,18 +38,9 @@ pub(super) const ITEMS: Format = Format {
 };
 
 /// The types of items that are calls.
-const CALL_TYPES: [&str; 11] = [
-    "apply_patch_call",
-    "code_interpreter_call",
-    "computer_call",
-    "custom_tool_call",
-    "file_search_call",
-    "function_call",
-    "image_generation_call",
-    "local_shell_call",
-    "mcp_call",
-    "shell_call",
-    "web_search_call",
+const CALL_TYPES: &[&str] = names![
+    apply_patch_call code_interpreter_call computer_call custom_tool_call file_search_call function_call
+    image_generation_call local_shell_call mcp_call shell_call web_search_call
 ];
 
 fn is_reply(value: &Json) -> bool {
@@ -135,10 +117,8 @@ fn ask(conversation: &mut Conversation, request: &Json) {
 /// Adds the time, the usage and the model of a reply, but not its items.
 fn replied(conversation: &mut Conversation, response: &Json) {
     conversation.at(response.number("created_at"));
-    conversation.usage.add(response.member("usage").map(Usage::of_openai).unwrap_or_default());
-    if let Some(model) = response.text("model") {
-        conversation.model = Some(model.to_owned());
-    }
+    conversation.usage.add(response.member("usage").map(Usage::of_openai));
+    conversation.set_model(response.text("model"));
 }
 
 /// Adds a whole reply with its items.
@@ -190,7 +170,7 @@ pub(super) fn item(conversation: &mut Conversation, item: &Json) {
         "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call" | "apply_patch_call"
         | "computer_call" => {
             let call = call(kind, item);
-            match item.below(&["caller", "caller_id"]).and_then(Json::as_str) {
+            match item.text_below(&["caller", "caller_id"]) {
                 Some(caller)
                     if item.member("caller").is_some_and(|caller| caller.says("type", "program")) =>
                 {
@@ -209,7 +189,7 @@ pub(super) fn item(conversation: &mut Conversation, item: &Json) {
 }
 
 fn message(conversation: &mut Conversation, item: &Json) {
-    let content = item.member("content").map(Content::from_json).unwrap_or_default();
+    let content = Content::of_member(item, "content");
     match item.text("role") {
         Some("user") => conversation.user(content),
         Some("assistant") => {
@@ -236,7 +216,7 @@ fn call(kind: &str, item: &Json) -> TracedCall {
         _ => (bare.to_owned(), item.first(&["action", "actions", "operation"]).map(without_nulls)),
     };
     let id = call_id(item.first(&["call_id", "callId", "id"]));
-    TracedCall { id, tool, arguments, ..TracedCall::default() }
+    TracedCall::new(id, tool, arguments)
 }
 
 /// The name of a tool, with its namespace only if that is an MCP server.
@@ -257,13 +237,13 @@ fn output(conversation: &mut Conversation, item: &Json) {
     if item.says("status", "incomplete") {
         conversation.note("a result was cut off");
     }
-    conversation.result(Outcome { id, result, ..Outcome::default() });
+    conversation.result(Outcome::new(id, result));
 }
 
 /// A call that the provider ran, with its result beside it.
 fn hosted(kind: &str, item: &Json) -> TracedCall {
     let bare = kind.strip_suffix("_call").unwrap_or(kind).to_owned();
-    let call = TracedCall { tool: bare, ..TracedCall::default() };
+    let call = TracedCall::new(None, bare, None);
     let list = |key: &str| item.member(key).filter(|it| !it.items().is_empty()).cloned();
     match kind {
         "mcp_call" => {
@@ -301,7 +281,7 @@ fn hosted(kind: &str, item: &Json) -> TracedCall {
 fn error_text(error: &Json) -> Json {
     match error {
         Json::Object(_) => {
-            let content = error.member("content").map(Content::from_json).unwrap_or_default();
+            let content = Content::of_member(error, "content");
             let text = if content.is_empty() {
                 error.text("message").unwrap_or_default().to_owned()
             } else {

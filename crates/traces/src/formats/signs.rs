@@ -1,20 +1,13 @@
 //! Calls in JSON of no other format: what can only be a call or a result, by its members and types, in the order of the
 //! file. Logs tell of a call several times, so only calls with ids are read, and each once.
 
-use std::collections::{HashMap, HashSet};
-
-use m3_trajectory::json::Json;
-
-use super::Format;
 use crate::call_shapes::{CallShape, call, objects, outcome, part_type, shape_of_member, shape_of_type};
 use crate::call_signs::{OTHER, is_written_call};
-use crate::content::Content;
-use crate::conversation::{Answer, Conversation};
 use crate::conversation_rows::CONVERSATIONS;
-use crate::fields::{Fields, id, members, plain, role};
+use crate::fields::{id, plain};
+use crate::formats::prelude::*;
 use crate::head::is_report;
-use crate::input::{At, Input, LONGEST, ReadError, Sink};
-use crate::trace::TracedCall;
+use crate::input::LONGEST;
 
 /// Its name.
 pub(crate) const NAME: &str = "signs";
@@ -94,7 +87,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let (mut by_name, mut by_call) = (HashMap::new(), HashMap::new());
     for (line, record) in &records {
         let (mut it, has_calls) = read_record(record);
-        let name = record.first(&CONVERSATIONS).and_then(id);
+        let name = record.first(CONVERSATIONS).and_then(id);
         let calls: Vec<String> = it.calls_mut().filter_map(|call| call.id.clone()).collect();
         let begins = runs.is_empty() || name.is_some() || has_calls && it.has_question();
         let known =
@@ -271,12 +264,8 @@ impl Reading {
             return;
         }
         if let Some(result) = call.result.clone().filter(|_| !self.it.has_result(&id)) {
-            self.it.result(crate::outcome::Outcome {
-                id: Some(id.clone()),
-                result: Some(result),
-                is_error: call.is_error,
-                ..Default::default()
-            });
+            self.it
+                .result(Outcome { is_error: call.is_error, ..Outcome::new(Some(id.clone()), Some(result)) });
         }
         // A stream tells the beginning of the arguments first.
         let is_more = |known: &TracedCall| {
@@ -307,8 +296,7 @@ impl Reading {
     }
 
     fn finish(mut self, last: Option<&Json>) -> Conversation {
-        let text =
-            |record: &Json, keys: &[&str]| record.first(keys).and_then(Json::as_str).map(str::to_owned);
+        let text = |record: &Json, keys: &[&str]| record.first_text(keys).map(str::to_owned);
         if let Some(question) =
             last.and_then(|last| text(last, &QUESTIONS)).filter(|_| !self.it.has_question())
         {

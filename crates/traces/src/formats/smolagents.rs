@@ -1,15 +1,7 @@
 //! The memory of an agent of smolagents: its task, and steps with calls and what was observed after them.
 
-use m3_trajectory::json::Json;
-
-use super::Format;
 use crate::call_shapes::call;
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// The format of memories, recognized by their steps.
 pub(super) const MEMORY: Format = Format {
@@ -51,9 +43,8 @@ fn step(it: &mut Conversation, record: &Json) {
     if !is_step(record) {
         return;
     }
-    it.usage.add(record.member("token_usage").map(Usage::of_openai).unwrap_or_default());
-    it.end_reply();
-    it.reply(None);
+    it.usage.add(record.member("token_usage").map(Usage::of_openai));
+    it.new_reply();
     let mut answer = record.member("action_output").filter(|_| record.is("is_final_answer"));
     let mut count = 0;
     // A call that failed is only in what the model wrote.
@@ -74,8 +65,7 @@ fn step(it: &mut Conversation, record: &Json) {
     }
     results(it, record, count);
     if let Some(answer) = answer {
-        it.end_reply();
-        it.reply(None);
+        it.new_reply();
         it.say(&answer.to_plain_text());
     }
 }
@@ -87,7 +77,7 @@ fn results(it: &mut Conversation, record: &Json, count: usize) {
     let observed = record.member("observations").filter(|text| !text.as_str().is_some_and(str::is_empty));
     match (count, failure.or_else(|| observed.cloned())) {
         (1, result @ Some(_)) => {
-            it.result(Outcome { result, is_error: error.is_some(), ..Outcome::default() });
+            it.result(Outcome { is_error: error.is_some(), ..Outcome::new(None, result) });
         }
         (2.., Some(_)) => it.note("a result of several calls together is left out"),
         _ => {}

@@ -1,16 +1,7 @@
 //! Results of agents that act in turns, each with an action and what was observed: `ReAct` of `DSPy` has them under numbered names, agents
 //! of `LangChain` as `intermediate_steps`.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::arguments::{arguments, tool};
-use crate::content::Content;
-use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, members};
-use crate::trace::TracedCall;
+use crate::formats::prelude::*;
 
 /// The format of such results, recognized by the name of the first tool, or by the steps.
 pub(super) const TURNS: Format = Format {
@@ -43,7 +34,7 @@ fn turns(record: &Json) -> &Json {
 
 /// The intermediate steps of a result.
 fn steps(record: &Json) -> &[Json] {
-    record.first(&["intermediate_steps", "intermediateSteps"]).map(Json::items).unwrap_or_default()
+    record.first_list(&["intermediate_steps", "intermediateSteps"])
 }
 
 /// The call of a step, `{"action": {"tool": .., "toolInput": ..}, "observation": ..}` or `[action, observation]`, with what was
@@ -55,16 +46,14 @@ fn action(step: &Json) -> Option<TracedCall> {
     };
     let input = action.first(&["tool_input", "toolInput"]);
     Some(TracedCall {
-        tool: tool(None, action.text("tool")?),
-        arguments: arguments(input),
         result: observation.cloned(),
-        ..TracedCall::default()
+        ..TracedCall::new(None, tool(None, action.text("tool")?), arguments(input))
     })
 }
 
 fn result(record: &Json) -> Conversation {
     let mut it = Conversation::default();
-    let question = record.first(&["question", "query", "input"]).and_then(Json::as_str);
+    let question = record.first_text(&["question", "query", "input"]);
     if let Some(text) = question {
         it.user(Content::of_text(text));
     }
@@ -78,10 +67,8 @@ fn result(record: &Json) -> Conversation {
             break;
         }
         it.step(vec![TracedCall {
-            tool: tool(None, name),
-            arguments: arguments(turn("tool_args", count - 1)),
             result: turn("observation", count - 1).cloned(),
-            ..TracedCall::default()
+            ..TracedCall::new(None, tool(None, name), arguments(turn("tool_args", count - 1)))
         }]);
     }
     let all = turns.keys().filter(|key| key.starts_with("tool_name_")).count();
@@ -92,7 +79,7 @@ fn result(record: &Json) -> Conversation {
         }
     }
     (count..all).for_each(|_| it.note(UNREAD));
-    let answer = record.first(&["answer", "response", "output"]).and_then(Json::as_str);
+    let answer = record.first_text(&["answer", "response", "output"]);
     it.answer = Answer::Stated(answer.map(str::to_owned));
     it
 }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 
 use m3_trajectory::json::{Json, parse};
 
-use super::read::{DEEPEST, PAGES};
+use super::read::{DEEPEST, PAGES, RESOURCES, SCOPES};
 use super::span_json::hex;
 use crate::fields::Fields;
 use crate::groups::{Names, Place};
@@ -158,23 +158,16 @@ enum Key {
 }
 
 fn key(name: &[u8]) -> Key {
-    match name {
-        b"resourceSpans" | b"resource_spans" | b"resourceLogs" | b"resource_logs" | b"batches" => {
-            Key::Resources
-        }
-        b"scopeSpans"
-        | b"scope_spans"
-        | b"scopeLogs"
-        | b"scope_logs"
-        | b"instrumentationLibrarySpans"
-        | b"instrumentation_library_spans" => Key::Scopes,
-        b"scope" | b"instrumentationLibrary" | b"instrumentation_library" => Key::Scope,
-        b"spans" => Key::Spans,
-        b"logRecords" | b"log_records" => Key::Records,
-        b"traceId" | b"trace_id" | b"traceID" | b"context.trace_id" | b"root_span_id" => Key::Trace,
-        b"context" => Key::Context,
-        name if PAGES.iter().any(|page| page.as_bytes() == name) => Key::Page,
-        name => LABELS.into_iter().find(|label| label.as_bytes() == name).map_or(Key::Other, Key::Label),
+    match std::str::from_utf8(name).unwrap_or_default() {
+        name if RESOURCES.contains(&name) => Key::Resources,
+        name if SCOPES.contains(&name) => Key::Scopes,
+        "scope" | "instrumentationLibrary" | "instrumentation_library" => Key::Scope,
+        "spans" => Key::Spans,
+        "logRecords" | "log_records" => Key::Records,
+        "traceId" | "trace_id" | "traceID" | "context.trace_id" | "root_span_id" => Key::Trace,
+        "context" => Key::Context,
+        name if PAGES.contains(&name) => Key::Page,
+        name => LABELS.into_iter().find(|label| *label == name).map_or(Key::Other, Key::Label),
     }
 }
 

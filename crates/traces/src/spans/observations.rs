@@ -72,7 +72,7 @@ pub(super) fn span(value: &Json) -> Option<Span> {
         trace: hex(Some(trace), 16),
         id: hex(Some(id), 8),
         parent: Some(hex(parent, 8)).filter(|parent| !parent.is_empty()),
-        name: own.first(&NAME).and_then(Json::as_str).unwrap_or_default().to_owned(),
+        name: own.first_text(&NAME).unwrap_or_default().to_owned(),
         scope: scope.text("name").unwrap_or_default().to_owned(),
         start,
         end: at(&END, "end"),

@@ -4,22 +4,18 @@ use m3_trajectory::json::Json;
 
 use super::span_json::{nested_span, span};
 use super::{Span, flat, jaeger, observations};
-use crate::fields::Fields;
+use crate::fields::{Fields, names};
 
 /// The members that hold spans or records, outermost first.
-const RESOURCES: [&str; 5] = ["resourceSpans", "resource_spans", "resourceLogs", "resource_logs", TEMPO];
+pub(super) const RESOURCES: [&str; 5] =
+    ["resourceSpans", "resource_spans", "resourceLogs", "resource_logs", TEMPO];
 
 /// Grafana Tempo's name for `resourceSpans`.
 const TEMPO: &str = "batches";
 
-const SCOPES: [&str; 6] = [
-    "scopeSpans",
-    "scope_spans",
-    "scopeLogs",
-    "scope_logs",
-    // The names before 2022.
-    "instrumentationLibrarySpans",
-    "instrumentation_library_spans",
+/// The members that hold spans or records of one instrumentation; the last two are the names before 2022.
+pub(super) const SCOPES: &[&str] = names![
+    scopeSpans scope_spans scopeLogs scope_logs instrumentationLibrarySpans instrumentation_library_spans
 ];
 
 /// Whether a value is a document or a line of OTLP.

@@ -30,7 +30,7 @@ pub(super) fn span(value: &Json) -> Span {
         trace: hex(ids.first(&["traceId", "trace_id"]), 16),
         id: hex(ids.first(&["spanId", "span_id"]), 8),
         parent: Some(hex(value.first(&["parentSpanId", "parent_span_id", "parent_id"]), 8)),
-        name: value.first(&["name", "span_name"]).and_then(Json::as_str).unwrap_or_default().to_owned(),
+        name: value.first_text(&["name", "span_name"]).unwrap_or_default().to_owned(),
         scope: String::new(),
         start: time(value, &["startTimeUnixNano", "start_time_unix_nano", "start_time", "start_timestamp"]),
         end: time(value, &["endTimeUnixNano", "end_time_unix_nano", "end_time", "end_timestamp"]),
@@ -72,7 +72,7 @@ fn record(value: &Json) -> (String, Event) {
         body: value.member("body").map(any_value).filter(|body| *body != Json::Null),
         ..event(value)
     };
-    let name = value.first(&["eventName", "event_name"]).and_then(Json::as_str);
+    let name = value.first_text(&["eventName", "event_name"]);
     let name = name.filter(|name| !name.is_empty()).or_else(|| event.attributes.text("event.name"));
     event.name = name.unwrap_or_default().to_owned();
     (hex(value.first(&["spanId", "span_id"]), 8), event)
@@ -81,7 +81,7 @@ fn record(value: &Json) -> (String, Event) {
 /// The events in a log record: one, except in records of AWS, which hold all messages of a span in their body.
 pub(super) fn records(value: &Json) -> Vec<(String, Event)> {
     let (span, record) = record(value);
-    let messages = |key| value.below(&["body", key, "messages"]).map(Json::items).unwrap_or_default().iter();
+    let messages = |key| value.list_below(&["body", key, "messages"]).iter();
     let event = |name: String, message: &Json| {
         let body = message.member("content").filter(|content| matches!(content, Json::Object(_)));
         (span.clone(), Event { name, body: Some(body.unwrap_or(message).clone()), ..record.clone() })

@@ -1,18 +1,14 @@
 //! Sub-agents of a session: side chains in the file itself, or files beside it, which name the call that began them.
 
-use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use m3_trajectory::Source;
-use m3_trajectory::json::{Json, parse};
 
 use super::branch::{Branch, branch};
 use super::line::{self, Kind, Line};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::head::Head;
-use crate::input::{Input, ReadError, Sink};
-use crate::trace::Trace;
+use crate::sink_buffer::SinkBuffer;
 
 /// The longest file that names the call that began an agent, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -127,7 +123,8 @@ fn files(session: &Path, ran: &HashSet<String>) -> Vec<(String, PathBuf)> {
 fn agent(name: &str, path: &Path) -> Result<Option<Agent>, ReadError> {
     let source = Source::open(path)?;
     let head = Head::read(&source)?;
-    let lines = line::read(&Input::new(&source, &head), &mut Silent)?;
+    // Nobody needs to hear of a line of an agent that cannot be read: it is one that was cut.
+    let lines = line::read(&Input::new(&source, &head), &mut SinkBuffer::default())?;
     let lines: Vec<&Line> = lines.iter().collect();
     if lines.iter().all(|line| line.kind == Kind::Other) {
         return Ok(None);
@@ -144,15 +141,4 @@ fn begun_by(about: &Path) -> Option<String> {
     let bytes = Source::open(about).and_then(|source| source.start(LONGEST)).ok()?;
     let (about, _): (Json, _) = parse(&bytes).ok()?;
     about.text("toolUseId").map(str::to_owned)
-}
-
-/// A sink that keeps nothing: a line of an agent that cannot be read is one that was cut.
-struct Silent;
-
-impl Sink for Silent {
-    fn trace(&mut self, _: Option<u64>, _: Trace) -> Result<(), ReadError> {
-        Ok(())
-    }
-
-    fn warn(&mut self, _: Option<u64>, _: &str) {}
 }

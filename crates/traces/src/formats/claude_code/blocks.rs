@@ -1,13 +1,6 @@
 //! The messages in Claude Code's lines: blocks of Anthropic's Messages.
 
-use m3_trajectory::json::Json;
-
-use crate::arguments::{arguments, call_id, tool};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
+use crate::formats::prelude::*;
 
 /// Adds the blocks of a line of the model to its reply.
 pub(super) fn assistant(it: &mut Conversation, message: &Json) {
@@ -17,12 +10,11 @@ pub(super) fn assistant(it: &mut Conversation, message: &Json) {
     for block in content.map(Json::items).unwrap_or_default() {
         match block.text("type") {
             Some("text") => it.say(block.text("text").unwrap_or_default()),
-            Some("tool_use") => it.call(TracedCall {
-                id: call_id(block.member("id")),
-                tool: tool(block.text("toolset_name"), block.text("name").unwrap_or_default()),
-                arguments: arguments(block.member("input")),
-                ..TracedCall::default()
-            }),
+            Some("tool_use") => it.call(TracedCall::new(
+                call_id(block.member("id")),
+                tool(block.text("toolset_name"), block.text("name").unwrap_or_default()),
+                arguments(block.member("input")),
+            )),
             Some("thinking" | "redacted_thinking") => {}
             _ => it.note("a block of an unknown type is left out"),
         }
@@ -54,8 +46,8 @@ pub(super) fn user(it: &mut Conversation, message: &Json, is_own: bool) {
 
 /// Adds the result of a call.
 pub(super) fn result(it: &mut Conversation, block: &Json) {
-    let content = block.member("content").map(Content::from_json).unwrap_or_default();
-    let outcome = Outcome::new(call_id(block.member("tool_use_id")), &content);
+    let content = Content::of_member(block, "content");
+    let outcome = Outcome::new(call_id(block.member("tool_use_id")), Some(content.to_json()));
     it.result(Outcome { is_error: block.is("is_error"), ..outcome });
 }
 

@@ -1,12 +1,8 @@
 //! The branch of a session that ends with its last line, as a conversation.
 
-use std::collections::{HashMap, HashSet};
-
 use super::blocks;
 use super::line::{Kind, Line};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// A conversation, with the sub-agents whose results it holds.
 pub(super) struct Branch {
@@ -92,9 +88,7 @@ pub(super) fn branch(lines: &[&Line]) -> Branch {
 
 /// Adds a line of the model.
 fn assistant<'l>(it: &mut Conversation, line: &'l Line, usage: &mut HashMap<&'l str, Usage>) {
-    if let Some(model) = line.message.text("model") {
-        it.model = Some(model.to_owned());
-    }
+    it.set_model(line.message.text("model"));
     let reported = line.message.member("usage").map(Usage::of_anthropic);
     // All lines of a reply have its tokens.
     match (line.reply(), reported) {

@@ -1,10 +1,6 @@
 //! A line of a session, with the members that a trajectory needs.
 
-use m3_trajectory::json::Json;
-
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
-use crate::time::time;
+use crate::formats::prelude::*;
 
 /// The author of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +49,7 @@ impl Line {
             is_own: value.is("isMeta") || value.is("isCompactSummary"),
             time: value.member("timestamp").and_then(time),
             message: Json::Null,
-            ran: value.below(&["toolUseResult", "agentId"]).and_then(Json::as_str).map(str::to_owned),
+            ran: value.text_below(&["toolUseResult", "agentId"]).map(str::to_owned),
         };
         if let Json::Object(members) = &mut value
             && let Some((_, message)) = members.iter_mut().find(|(key, _)| key == "message")
@@ -78,7 +74,7 @@ impl Line {
 /// All lines of a file, each uuid once: a resumed session begins with copies of earlier lines.
 pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Vec<Line>, ReadError> {
     let mut lines: Vec<Line> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     input.values(sink, |_, record| {
         let line = Line::new(record.value);
         if line.uuid.as_ref().is_none_or(|uuid| seen.insert(uuid.clone())) {

@@ -10,10 +10,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 
 /// Session files, recognized by members that only their lines have; the first lines may be headers of other kinds.
 pub(super) const SESSION: Format = Format {

@@ -1,11 +1,9 @@
 //! The file of a session: its lines are a tree, and the branch that ends with the last line is the conversation.
 
-use std::collections::{BTreeMap, HashMap};
-
 use super::branch::{Branch, branch};
 use super::line::{Kind, Line};
 use super::{agents, line};
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 
 pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let lines = line::read(input, sink)?;

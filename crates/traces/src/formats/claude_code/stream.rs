@@ -1,14 +1,7 @@
 //! The output of `stream-json` and the Agent SDK: lines of messages, and a last one with the answer and the tokens.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
 use super::blocks;
-use crate::conversation::{Answer, Conversation};
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// A session that is being read.
 #[derive(Debug, Default)]
@@ -28,10 +21,7 @@ pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadErr
     let mut runs: Vec<Run> = Vec::new();
     let mut of_ids: HashMap<String, usize> = HashMap::new();
     input.values(sink, |_, record| {
-        let lines = match &record.value {
-            Json::Array(lines) => lines.as_slice(),
-            line => std::slice::from_ref(line),
-        };
+        let lines = items_or_one(&record.value);
         for line in lines {
             let Some(id) = line.id("session_id") else { continue };
             let place = *of_ids.entry(id).or_insert_with_key(|id| {

@@ -1,18 +1,8 @@
 //! The stream of `codex exec --json`: items that begin and end. The model's own calls and its replies are not in it.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
 use super::{is_failed, usage};
-use crate::arguments::{arguments, tool};
-use crate::content::{Content, object};
-use crate::conversation::{Answer, Conversation};
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::overlap::Overlap;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
 
 /// A session that is being read.
 #[derive(Debug, Default)]
@@ -30,10 +20,7 @@ struct Thread {
 pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut threads: Vec<Thread> = vec![Thread::default()];
     input.values(sink, |_, record| {
-        let lines = match &record.value {
-            Json::Array(lines) => lines.as_slice(),
-            line => std::slice::from_ref(line),
-        };
+        let lines = items_or_one(&record.value);
         for line in lines {
             if let Some(begun) = begins(line, threads.last()) {
                 threads.push(Thread { line: record.line, ..begun });
@@ -135,7 +122,7 @@ fn call(kind: &str, item: &Json) -> Option<TracedCall> {
     };
     let code = matches!(item.member("exit_code"), Some(Json::Integer(code)) if *code != 0);
     let is_error = is_failed(item.text("status")) || code || kind == "mcp_tool_call" && item.has("error");
-    Some(TracedCall { tool: name, arguments, result, is_error, ..TracedCall::default() })
+    Some(TracedCall { result, is_error, ..TracedCall::new(None, name, arguments) })
 }
 
 #[cfg(test)]

@@ -1,12 +1,8 @@
 //! The items of OpenAI's Responses that a rollout holds: calls and their results.
 
-use m3_trajectory::json::{Json, parse};
-
-use crate::arguments::{arguments, call_id, input, tool};
-use crate::content::{Content, Media, of_text_or_parts, string};
-use crate::fields::Fields;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
+use crate::arguments::input;
+use crate::content::{Media, of_text_or_parts};
+use crate::formats::prelude::*;
 
 /// The meaning of an item.
 pub(super) enum Item {
@@ -25,12 +21,7 @@ pub(super) enum Item {
 /// Reads an item that is not a message.
 pub(super) fn item(item: &Json) -> Item {
     let id = || call_id(item.first(&["call_id", "id"]));
-    let named = |name: &str, arguments| TracedCall {
-        id: id(),
-        tool: name.to_owned(),
-        arguments,
-        ..TracedCall::default()
-    };
+    let named = |name: &str, arguments| TracedCall::new(id(), name.to_owned(), arguments);
     let name = item.text("name").unwrap_or_default();
     let written = |key| item.member(key).cloned().unwrap_or_else(|| string(""));
     match item.text("type").unwrap_or_default() {
@@ -48,11 +39,9 @@ pub(super) fn item(item: &Json) -> Item {
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
             Item::Result(output(item))
         }
-        "tool_search_output" => Item::Result(Outcome {
-            id: call_id(item.member("call_id")),
-            result: item.member("tools").cloned(),
-            ..Outcome::default()
-        }),
+        "tool_search_output" => {
+            Item::Result(Outcome::new(call_id(item.member("call_id")), item.member("tools").cloned()))
+        }
         "reasoning" | "compaction" | "compaction_summary" | "context_compaction" | "ghost_snapshot" => {
             Item::Nothing
         }
@@ -77,7 +66,7 @@ fn output(item: &Json) -> Outcome {
     };
     let has_failed = output.is_some_and(|output| output.get("success") == Some(&Json::Bool(false)));
     let is_error = has_failed || output.and_then(Json::as_str).is_some_and(says_failed);
-    Outcome { is_error, ..Outcome::new(call_id(item.member("call_id")), &content) }
+    Outcome { is_error, ..Outcome::new(call_id(item.member("call_id")), Some(content.to_json())) }
 }
 
 /// Whether a result is a record with an exit code that is not 0, as early versions wrote them: `{output, metadata}`.

@@ -4,11 +4,7 @@ mod exec;
 mod items;
 mod rollout;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::fields::Fields;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// Rollout files, by the kinds of their lines.
 pub(super) const ROLLOUT: Format = Format {
@@ -41,12 +37,8 @@ pub(super) const EXEC: Format = Format {
 
 /// Tokens: input includes cached ones, output includes thoughts.
 fn usage(usage: &Json) -> Usage {
-    Usage {
-        input: usage.count("input_tokens"),
-        cached: usage.count("cached_input_tokens"),
-        output: usage.count("output_tokens"),
-        reasoning: usage.count("reasoning_output_tokens"),
-    }
+    let names = ["input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens"];
+    Usage::named(usage, names)
 }
 
 /// Whether a status means a failure; a command that the user did not allow has failed, too.

@@ -1,18 +1,10 @@
 //! Rollout files: lines of a time, a type and a payload. The model's items have the calls, events their outcomes.
 
-use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
-use m3_trajectory::json::Json;
 
 use super::items::{Item, item};
 use super::{is_failed, usage};
-use crate::content::Content;
-use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, members};
-use crate::input::{Input, ReadError, Sink};
-use crate::time::time;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// The outcome of a call, by its event.
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,9 +47,7 @@ impl Rollout {
             // Forks repeat the head of the session that they come from after their own.
             "session_meta" if self.conversation.id.is_none() => self.conversation.id = payload.id("id"),
             "turn_context" => {
-                if let Some(model) = payload.text("model") {
-                    self.conversation.model = Some(model.to_owned());
-                }
+                self.conversation.set_model(payload.text("model"));
             }
             "response_item" if self.is_repeated(payload) => {
                 self.conversation.note("a repeated item is left out");
@@ -104,7 +94,7 @@ impl Rollout {
     }
 
     fn message(&mut self, payload: &Json) {
-        let content = payload.member("content").map(Content::from_json).unwrap_or_default();
+        let content = Content::of_member(payload, "content");
         match payload.text("role") {
             Some("user") => self.conversation.user(user_content(payload).unwrap_or(content)),
             Some("assistant") => {

@@ -1,16 +1,11 @@
 //! A message that is being read: its parts, its calls and its results.
 
-use std::collections::HashSet;
-
-use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::json::Keys;
 
 use super::{Author, text_calls};
 use crate::call_shapes::{CallShape, call, objects, outcome, part_type, shape_of_member, shape_of_type};
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members, plain};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
+use crate::fields::plain;
+use crate::formats::prelude::*;
 
 /// Types of parts that hold neither content nor calls.
 const SILENT: [&str; 7] =
@@ -88,10 +83,7 @@ impl MessageReading {
     /// Reads the parts of a message, or its text.
     pub(super) fn parts(&mut self, conversation: &mut Conversation, content: &Json, author: Author) {
         let mut own = Content::default();
-        let list = match content {
-            Json::Array(items) => items.as_slice(),
-            one => std::slice::from_ref(one),
-        };
+        let list = items_or_one(content);
         self.has_calls_apart |=
             list.iter().flat_map(shapes_of_part).any(|(shape, _)| shape == CallShape::Call);
         for part in list {
@@ -148,8 +140,7 @@ impl MessageReading {
         self.is_divided = false;
         if self.is_closed || !self.outcomes.is_empty() {
             self.give_results(conversation);
-            conversation.end_reply();
-            conversation.reply(None);
+            conversation.new_reply();
         }
     }
 
@@ -193,7 +184,7 @@ impl MessageReading {
             // The event that ends a call repeats it.
             if let Some(result) = call.result {
                 let (id, is_error) = (call.id, call.is_error);
-                self.outcomes.push(Outcome { id, result: Some(result), is_error, ..Outcome::default() });
+                self.outcomes.push(Outcome { is_error, ..Outcome::new(id, Some(result)) });
             }
             return;
         }
@@ -206,9 +197,7 @@ impl MessageReading {
 
     pub(super) fn give_results(&mut self, conversation: &mut Conversation) {
         self.has_results |= !self.outcomes.is_empty();
-        for outcome in self.outcomes.drain(..) {
-            conversation.result(outcome);
-        }
+        conversation.results(self.outcomes.drain(..));
         if std::mem::take(&mut self.is_closed) {
             conversation.end_reply();
         }
@@ -248,13 +237,13 @@ fn shapes_of_part(part: &Json) -> Vec<(CallShape, Json)> {
 fn asked(conversation: &mut Conversation, content: Content) {
     let text = content.text();
     if std::mem::take(&mut conversation.in_texts.awaits_observation) {
-        return conversation.result(Outcome { result: Some(content.to_json()), ..Outcome::default() });
+        return conversation.result(Outcome::new(None, Some(content.to_json())));
     }
     if !text.trim_start().starts_with("<tool_response>") {
         return conversation.user(content);
     }
     for result in text.split("<tool_response>").skip(1) {
         let result = result.split("</tool_response>").next().unwrap_or_default().trim();
-        conversation.result(Outcome { result: Some(string(result)), ..Outcome::default() });
+        conversation.result(Outcome::new(None, Some(string(result))));
     }
 }

@@ -1,12 +1,9 @@
 //! The reply that a log keeps beside the messages, in a member of its own.
 
-use m3_trajectory::json::Json;
-
 use super::reading::MessageReading;
 use super::{Author, holds_calls, message, message_of};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, names, role};
-use crate::head::messages;
+use crate::fields::names;
+use crate::formats::prelude::*;
 
 /// Members beside the messages that hold the reply to them.
 const REPLIES: &[&str] = names![

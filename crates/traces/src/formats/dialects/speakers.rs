@@ -1,13 +1,7 @@
 //! Who speaks in a list of messages, and in which order, where its roles and places do not say so.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
-
-use m3_trajectory::json::Json;
-
 use super::text_calls::block;
-use crate::content::string;
-use crate::fields::{Fields, members};
+use crate::formats::prelude::*;
 use crate::message_events::with_role;
 
 /// What a record says of the speakers of its messages.

@@ -1,16 +1,12 @@
 //! Calls that a model writes into its text: between tags, after `Action:`, as `@tool(id): {..}`, and those that a chat program
 //! shows as `<details type="tool_calls">`.
 
-use m3_trajectory::json::{Json, parse};
-
-use crate::arguments::{arguments, read as read_arguments, tool};
+use crate::arguments::read as read_arguments;
 use crate::call_shapes::call;
-use crate::content::string;
-use crate::conversation::{Conversation, NextMessage};
+use crate::conversation::NextMessage;
 use crate::fields::Fields as _;
+use crate::formats::prelude::*;
 use crate::formats::training;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
 
 /// Characters of HTML, as an attribute holds them; `&` is the last, so that none is read twice.
 const ESCAPES: [(&str, &str); 6] =
@@ -66,11 +62,7 @@ fn element<'t>(conversation: &mut Conversation, text: &'t str) -> Option<(&'t st
         arguments.push((key.to_owned(), string(value.trim_matches('\n'))));
         inside = inside.split_once(&close)?.1.trim_start();
     }
-    let call = TracedCall {
-        tool: tool(None, &name),
-        arguments: Some(Json::Object(arguments)),
-        ..TracedCall::default()
-    };
+    let call = TracedCall::new(None, tool(None, &name), Some(Json::Object(arguments)));
     Some((text.split(&open).next()?, call))
 }
 
@@ -110,10 +102,7 @@ fn begins_line(text: &str, label: &str) -> bool {
 pub(super) fn command(conversation: &mut Conversation, command: &str) {
     let arguments = Json::Object(vec![("command".to_owned(), string(command.trim()))]);
     conversation.note("a command that is written as a text is a call of `bash`");
-    written(
-        conversation,
-        TracedCall { tool: SHELL.to_owned(), arguments: Some(arguments), ..TracedCall::default() },
-    );
+    written(conversation, TracedCall::new(None, SHELL.to_owned(), Some(arguments)));
 }
 
 /// The command in the first block of code of a text.
@@ -192,7 +181,7 @@ fn actions(conversation: &mut Conversation, text: &str) {
             }
             Label::Input => name.take().map(|name| {
                 let input = json(body).or_else(|| read_arguments(body.trim()));
-                TracedCall { tool: tool(None, name), arguments: input, ..TracedCall::default() }
+                TracedCall::new(None, tool(None, name), input)
             }),
             Label::Sign => sign(body),
             Label::Observation if conversation.in_texts.awaits_observation => {
@@ -237,7 +226,7 @@ fn sign(body: &str) -> Option<TracedCall> {
     let is_name = |name: &str| name.chars().all(|sign| sign.is_alphanumeric() || "_-./".contains(sign));
     let arguments = json(after).filter(|_| !name.is_empty() && is_name(name))?;
     let (id, tool) = (Some(id.to_owned()), tool(None, name));
-    Some(TracedCall { id, tool, arguments: Some(arguments), ..TracedCall::default() })
+    Some(TracedCall::new(id, tool, Some(arguments)))
 }
 
 /// A text with blocks `<details type="tool_calls" name=".." arguments=".." result="..">`. Thoughts stand in such blocks, too; all
@@ -258,18 +247,14 @@ fn details(conversation: &mut Conversation, text: &str) {
                 let text = attribute(name).filter(|text| !text.is_empty())?;
                 Some(parse(text.as_bytes()).map_or_else(|_| string(&text), |(value, _)| value))
             };
-            conversation.call(TracedCall {
-                id: attribute("id"),
-                tool: tool(None, &attribute("name").unwrap_or_default()),
-                arguments: arguments(json("arguments").as_ref()),
-                ..TracedCall::default()
-            });
+            let id = attribute("id");
+            conversation.call(TracedCall::new(
+                id,
+                tool(None, &attribute("name").unwrap_or_default()),
+                arguments(json("arguments").as_ref()),
+            ));
             if let Some(result) = json("result") {
-                conversation.result(Outcome {
-                    id: attribute("id"),
-                    result: Some(result),
-                    ..Outcome::default()
-                });
+                conversation.result(Outcome::new(attribute("id"), Some(result)));
             }
         }
         let is_thought = block.starts_with("reasoning\"");
@@ -279,8 +264,7 @@ fn details(conversation: &mut Conversation, text: &str) {
             format!("<details type=\"{piece}")
         };
         if !rest.is_empty() {
-            conversation.end_reply();
-            conversation.reply(None);
+            conversation.new_reply();
             conversation.say(&rest);
         }
     }

@@ -1,13 +1,9 @@
 //! Calls in a member of a record or in a cell of a table: objects, JSON in a text, calls in the syntax of Python, or names.
 
-use m3_trajectory::json::{Json, parse};
-
-use crate::arguments::{arguments, tool};
 use crate::call_shapes::{ARGUMENTS, CallShape, call, pick, shape_of_member};
-use crate::fields::members;
+use crate::formats::prelude::*;
 use crate::formats::training::calls_in_text;
 use crate::literal::literal;
-use crate::trace::TracedCall;
 
 /// What separates names in a text.
 const BETWEEN: [char; 6] = [';', ',', '|', '\n', '→', '>'];
@@ -125,7 +121,7 @@ impl CallsReading {
         }
         for (name, inner) in all {
             let arguments = arguments(Some(inner));
-            self.add(TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() });
+            self.add(TracedCall::new(None, tool(None, name), arguments));
         }
     }
 
@@ -145,7 +141,7 @@ impl CallsReading {
             self.unread += 1;
             return;
         }
-        self.add(TracedCall { tool: tool(None, name), ..TracedCall::default() });
+        self.add(TracedCall::new(None, tool(None, name), None));
     }
 
     /// Reads the items of a step.

@@ -1,15 +1,10 @@
 //! Conversations with the calls that should be made beside them, as Ragas has them (`user_input`, `reference_tool_calls`).
 
-use m3_trajectory::json::Json;
-
 use super::conversation;
 use super::members::{CallsMember, Whose};
 use super::rows::trace_of;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::formats::Format;
 use crate::formats::dialects::add_messages;
-use crate::input::{At, Input, ReadError, Sink};
+use crate::formats::prelude::*;
 
 /// The format, recognized by both.
 pub(in crate::formats) const CONVERSATIONS: Format = Format {

@@ -1,13 +1,10 @@
 //! The members of a record, or the columns of a table, that hold calls, the id, the question and the answer. Names are
 //! compared without case and punctuation.
 
-use m3_trajectory::json::Json;
-
 use super::calls::CallsReading;
-use crate::content::Content;
-use crate::fields::{Fields, id, members, names, plain, role};
+use crate::fields::{id, names, plain};
+use crate::formats::prelude::*;
 use crate::literal::literal;
-use crate::trace::TracedCall;
 
 /// Whose calls a member holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,15 +7,10 @@ mod members;
 mod rows;
 mod table;
 
-use std::borrow::Cow;
-
-use m3_trajectory::json::Json;
-
-use super::Format;
 use crate::call_shapes::call;
-use crate::fields::{Fields, members as members_of, names, role};
-use crate::head::{Head, Shape, is_report};
-use crate::input::{At, Input, ReadError, Sink};
+use crate::fields::{members as members_of, names};
+use crate::formats::prelude::*;
+use crate::head::{Head, is_report};
 use crate::message_events::is_conversation_event;
 pub(super) use conversations::CONVERSATIONS;
 use members::CallsMember;

@@ -1,22 +1,16 @@
 //! Records become traces; rows that hold one call each and have one id become one trace.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
 
 use super::calls::CallsReading;
 use super::members::{
     CallsMember, Whose, answer, arguments, holds_whole_calls, image, is_empty, question, record_id, server,
     step, task_type,
 };
-use crate::arguments::{arguments as read_arguments, tool};
-use crate::content::Content;
-use crate::fields::members;
-use crate::input::{At, ReadError, Sink};
+use crate::arguments::arguments as read_arguments;
+use crate::formats::prelude::*;
 use crate::label::Label;
 use crate::literal::literal;
-use crate::trace::{Trace, TraceKind, TracedCall};
 
 /// The rows of a file.
 #[derive(Debug, Default)]
@@ -42,8 +36,7 @@ impl Rows {
     pub(super) fn add(&mut self, sink: &mut dyn Sink, at: At, record: &Json) -> Result<(), ReadError> {
         let all = CallsMember::all(record);
         let (Some(first), true) = (all.first().copied(), matches!(record, Json::Object(_))) else {
-            crate::lost::leave_out(sink, at.line, record, "a record without calls is left out");
-            return Ok(());
+            return crate::lost::leave_out(sink, at.line, record, "a record without calls is left out");
         };
         let expected = all.iter().find(|member| member.whose == Whose::Expected);
         // Beside calls that should be made, others are those of a model.
@@ -179,7 +172,7 @@ fn join(reading: &mut CallsReading, beside: &Json) -> bool {
         return true;
     }
     let value = beside.as_str().and_then(|text| {
-        let json = m3_trajectory::json::parse(text.as_bytes()).ok().map(|(value, _)| value);
+        let json = parse(text.as_bytes()).ok().map(|(value, _)| value);
         json.or_else(|| literal(text))
     });
     let value = value.filter(|value| matches!(value, Json::Object(_) | Json::Array(_)));

@@ -1,10 +1,8 @@
 //! Tables in CSV: a heading with the names of the columns, and a row for each task, or for each call.
 
-use m3_trajectory::json::Json;
-
 use super::members::has_column_of_calls;
 use super::rows::Rows;
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::table::{each_row, heading};
 
 /// Whether a text begins with the heading of a table that has a column of calls.

@@ -1,11 +1,7 @@
 //! Long texts and pictures of a sample, which stand beside it and are named by their hashes.
 
+use crate::formats::prelude::*;
 use std::cell::Cell;
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
-use crate::fields::{Fields, members};
 
 /// The beginning of a reference to an attachment.
 const SCHEME: &str = "attachment://";

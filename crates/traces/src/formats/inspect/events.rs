@@ -2,18 +2,10 @@
 //! them what the messages lack: times of calls, calls of agents that a call started, and calls that were cut from the
 //! messages.
 
-use std::collections::{HashMap, HashSet};
-
-use m3_trajectory::json::Json;
-
 use super::attachments::Attachments;
 use super::message::{call, of_model, reply, result};
-use crate::arguments::call_id;
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::{Fields, count};
-use crate::time::time;
-use crate::trace::TracedCall;
+use crate::fields::count;
+use crate::formats::prelude::*;
 
 /// The deepest nesting of agents within agents that is read.
 const DEPTH: usize = 32;
@@ -29,19 +21,11 @@ struct Place<'j> {
     is_scorer: bool,
 }
 
-/// A span.
-#[derive(Debug)]
-struct Span<'j> {
-    parent: Option<&'j str>,
-    kind: &'j str,
-    name: &'j str,
-}
-
 /// The events of a sample.
 #[derive(Debug)]
 pub(super) struct Events<'j> {
     attachments: &'j Attachments<'j>,
-    spans: HashMap<&'j str, Span<'j>>,
+    spans: HashMap<&'j str, &'j Json>,
     /// The replies and the runs of tools, each with its place.
     all: Vec<(Place<'j>, &'j Json)>,
     /// The indices in `all` of the replies and runs below the span of each call, without those below further calls;
@@ -80,13 +64,7 @@ impl<'j> Events<'j> {
             pool: HashMap::new(),
         };
         for event in events.iter().filter(|event| event.says("event", "span_begin")) {
-            let text = |key| event.text(key);
-            let span = Span {
-                parent: text("parent_id"),
-                kind: text("type").unwrap_or_default(),
-                name: text("name").unwrap_or_default(),
-            };
-            it.spans.extend(text("id").map(|id| (id, span)));
+            it.spans.extend(event.text("id").map(|id| (id, event)));
         }
         let inputs = events.iter().flat_map(|event| event.list("input"));
         it.pool.extend(
@@ -117,7 +95,8 @@ impl<'j> Events<'j> {
             while let Some(call) = at
                 && linked.insert(call)
             {
-                at = self.place(self.spans.get(call).and_then(|span| span.parent), &mut known).call;
+                at =
+                    self.place(self.spans.get(call).and_then(|span| span.text("parent_id")), &mut known).call;
                 self.children.entry(at).or_default().push(call);
             }
         }
@@ -141,10 +120,10 @@ impl<'j> Events<'j> {
             }
             known.insert(id, place);
             path.push(id);
-            at = self.spans.get(id).and_then(|span| span.parent);
+            at = self.spans.get(id).and_then(|span| span.text("parent_id"));
         }
         for id in path.into_iter().rev() {
-            match self.spans.get(id).map(|span| span.kind) {
+            match self.spans.get(id).and_then(|span| span.text("type")) {
                 Some("tool") => place = Place { call: Some(id), agent: None, ..place },
                 Some("agent") => place.agent = Some(id),
                 Some("scorer" | "scorers") => place.is_scorer = true,
@@ -230,8 +209,8 @@ impl<'j> Events<'j> {
     fn below_of(&self, it: &mut Conversation, call: Option<&'j str>, depth: usize) {
         for &child in self.children.get(&call).into_iter().flatten() {
             let numbers = self.below.get(&Some(child)).map_or(&[][..], Vec::as_slice);
-            let parent = self.spans.get(child).and_then(|span| self.spans.get(span.parent?));
-            let is_hand_over = parent.is_some_and(|parent| parent.kind == "handoff");
+            let parent = self.spans.get(child).and_then(|span| self.spans.get(span.text("parent_id")?));
+            let is_hand_over = parent.is_some_and(|parent| parent.says("type", "handoff"));
             let outer = self.below.get(&call).map_or(&[][..], Vec::as_slice);
             let mut later = outer.iter().rev().take_while(|number| Some(*number) > numbers.last());
             if is_hand_over && !later.any(|number| output(self.all[*number].1).is_some()) {
@@ -256,7 +235,10 @@ impl<'j> Events<'j> {
             return;
         }
         let agent = numbers.iter().find_map(|number| self.all[*number].0.agent);
-        let name = self.spans.get(agent.unwrap_or(span)).map_or("agent", |span| span.name);
+        let name = self
+            .spans
+            .get(agent.unwrap_or(span))
+            .map_or("agent", |span| span.text("name").unwrap_or_default());
         let mut inner = Conversation::default();
         self.ask(&mut inner, numbers);
         self.replay(&mut inner, numbers, None);

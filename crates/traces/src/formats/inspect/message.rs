@@ -1,14 +1,8 @@
 //! Reads calls, results and tokens in the messages of a log.
 
-use m3_trajectory::json::Json;
-
-use crate::arguments::{arguments, call_id, read, tool};
-use crate::content::{Content, Part, string};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use crate::arguments::read;
+use crate::content::Part;
+use crate::formats::prelude::*;
 
 /// Adds a reply of a model. `calls` may come from elsewhere than the message.
 pub(super) fn reply<'c>(
@@ -17,14 +11,12 @@ pub(super) fn reply<'c>(
     id: Option<&str>,
     calls: impl Iterator<Item = &'c Json>,
 ) {
-    if let Some(model) = message.text("model") {
-        it.model = Some(model.to_owned());
-    }
+    it.set_model(message.text("model"));
     for part in message.list("content").iter().filter(|part| part.says("type", "tool_use")) {
         it.step(vec![hosted(part)]);
     }
     it.reply(id);
-    for part in message.member("content").map(Content::from_json).unwrap_or_default().parts {
+    for part in Content::of_member(message, "content").parts {
         if let Part::Text(text) = part {
             it.say(&text);
         }
@@ -38,15 +30,13 @@ fn hosted(part: &Json) -> TracedCall {
     let server = part.text("context").filter(|_| part.says("tool_type", "mcp_call"));
     let error = part.text("error");
     TracedCall {
-        tool: tool(server, name.unwrap_or_default()),
-        arguments: arguments(part.member("arguments")),
         result: part
             .member("result")
             .filter(|result| error.is_none() || **result != string(""))
             .cloned()
             .or_else(|| error.map(string)),
         is_error: error.is_some(),
-        ..TracedCall::default()
+        ..TracedCall::new(None, tool(server, name.unwrap_or_default()), arguments(part.member("arguments")))
     }
 }
 
@@ -59,12 +49,8 @@ pub(super) fn call(call: &Json) -> TracedCall {
         },
         None => arguments(call.member("arguments")),
     };
-    TracedCall {
-        id: call_id(call.member("id")),
-        tool: tool(None, call.text("function").unwrap_or_default()),
-        arguments: written,
-        ..TracedCall::default()
-    }
+    let id = call_id(call.member("id"));
+    TracedCall::new(id, named_tool(call, "function"), written)
 }
 
 /// The text that a model wrote as arguments: it stands between the first and the last paragraph of the error.
@@ -84,18 +70,14 @@ pub(super) fn result(id: Option<String>, value: &Json, content: Content) -> Outc
         tool: value.text("function").map(|name| tool(None, name)),
         is_error: error.is_some(),
         error_type: error.and_then(|error| error.text("type")).map(str::to_owned),
-        ..Outcome::new(id, &content)
+        ..Outcome::new(id, Some(content.to_json()))
     }
 }
 
 /// Tokens of a model: the log's input tokens do not include those of the cache.
 pub(super) fn of_model(usage: &Json) -> Usage {
-    let mut all = Usage {
-        input: usage.count("input_tokens"),
-        cached: usage.count("input_tokens_cache_read"),
-        output: usage.count("output_tokens"),
-        reasoning: usage.count("reasoning_tokens"),
-    };
+    let names = ["input_tokens", "input_tokens_cache_read", "output_tokens", "reasoning_tokens"];
+    let mut all = Usage::named(usage, names);
     for key in ["input_tokens_cache_read", "input_tokens_cache_write"] {
         all.add(Usage { input: usage.count(key), ..Usage::default() });
     }

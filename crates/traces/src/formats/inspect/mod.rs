@@ -7,13 +7,8 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-use m3_trajectory::json::Json;
-
-use super::Format;
 use crate::archive::{Archive, Entry};
-use crate::fields::Fields;
-use crate::head::Shape;
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::parallel::in_order;
 use sample::Log;
 
@@ -86,10 +81,7 @@ fn read_archive(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError>
     let work = |entry: Entry| entry.value().map(|sample| log.sample(&sample));
     in_order(sink, next, work, |sink, sample| match sample {
         Ok(sample) => sink.trace(None, sample),
-        Err(error) => {
-            sink.warn(None, &format!("{error}; the sample is left out"));
-            Ok(())
-        }
+        Err(error) => sink.skip(None, &format!("{error}; the sample is left out")),
     })?;
     if !names.iter().any(is_sample) {
         return Err(ReadError::refused(NO_SAMPLES));

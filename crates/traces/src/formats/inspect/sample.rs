@@ -1,20 +1,11 @@
 //! A sample of a log of `inspect_ai`: its messages, and from its events the facts that messages do not hold.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
 use super::attachments::Attachments;
 use super::events::{Events, is_submit};
 use super::message::{of_model, reply, result};
-use crate::arguments::call_id;
-use crate::content::{Content, Media, object, string};
-use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, members};
+use crate::content::Media;
+use crate::formats::prelude::*;
 use crate::occurrences::Occurrences;
-use crate::time::time;
-use crate::trace::Trace;
-use crate::usage::Usage;
 
 /// The facts that a log has once for all its samples.
 #[derive(Debug)]
@@ -75,7 +66,7 @@ impl Log {
 
 /// Adds a message, in which attachments are resolved.
 fn message(it: &mut Conversation, message: &Json, events: &Events<'_>, pictures: &mut Pictures) {
-    let content = message.member("content").map(Content::from_json).unwrap_or_default();
+    let content = Content::of_member(message, "content");
     match message.text("role") {
         Some("user") => match message.member("tool_call_id") {
             Some(ids) => pictures.add(ids, &content),
@@ -144,7 +135,7 @@ fn ask(it: &mut Conversation, input: Option<&Json>, attachments: &Attachments<'_
     match &input {
         Json::Array(messages) => {
             for message in messages.iter().filter(|message| message.says("role", "user")) {
-                it.user(message.member("content").map(Content::from_json).unwrap_or_default());
+                it.user(Content::of_member(message, "content"));
             }
         }
         text => it.user(Content::from_json(text)),
@@ -197,7 +188,7 @@ fn end(it: &mut Conversation, sample: &Json) {
     for _ in sample.list("error_retries") {
         it.note("an attempt at the sample ended with an error and was made again");
     }
-    let limit = sample.below(&["limit", "type"]).and_then(Json::as_str);
+    let limit = sample.text_below(&["limit", "type"]);
     it.origin.extend(limit.map(|limit| ("limit", limit.to_owned())));
     it.origin.extend(sample.text("uuid").map(|uuid| ("uuid", uuid.to_owned())));
     let scores = sample.member("scores").map_or(&[][..], members).iter();

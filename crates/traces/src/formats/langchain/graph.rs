@@ -1,16 +1,9 @@
 //! `LangGraph`: states of a graph, their history, and the updates that its nodes make.
 
-use std::collections::{HashMap, HashSet};
-
-use m3_trajectory::json::Json;
-
 use super::message::{Kind, Message, add_all};
 use super::{id, is_message};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::formats::Format;
+use crate::formats::prelude::*;
 use crate::head::Head;
-use crate::input::{Input, ReadError, Sink};
 
 /// States, recognized by the members of a checkpoint beside its values.
 pub(in crate::formats) const STATES: Format = Format {
@@ -52,15 +45,7 @@ fn is_update(value: &Json) -> bool {
         && members(value)
             .iter()
             .all(|(_, update)| matches!(update, Json::Object(_) | Json::Array(_) | Json::Null))
-        && members(value).iter().flat_map(|(_, update)| one_or_more(update)).any(has_messages)
-}
-
-/// The updates of a node: one, or several that it writes at once.
-fn one_or_more(update: &Json) -> &[Json] {
-    match update {
-        Json::Array(updates) => updates,
-        one => std::slice::from_ref(one),
-    }
+        && members(value).iter().flat_map(|(_, update)| items_or_one(update)).any(has_messages)
 }
 
 /// The messages of a state or an update.
@@ -128,7 +113,7 @@ fn count(state: &Json) -> usize {
 
 /// The newest state: a history begins with it, unless its times say otherwise.
 fn newest<'j>(states: &[&'j Json]) -> Option<&'j Json> {
-    let time = |state: &Json| state.member("created_at").and_then(crate::time::time);
+    let time = |state: &Json| state.member("created_at").and_then(time);
     let first = *states.first()?;
     let later = states.iter().filter(|state| time(state) > time(first)).copied();
     Some(
@@ -169,7 +154,7 @@ fn read_updates(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError>
             it.note("the run was interrupted");
             continue;
         }
-        for message in one_or_more(update).iter().flat_map(messages) {
+        for message in items_or_one(update).iter().flat_map(messages) {
             let known = Message::parse(message);
             if known.as_ref().is_some_and(|known| known.kind == Kind::Remove) {
                 continue;

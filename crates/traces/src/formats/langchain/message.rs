@@ -1,18 +1,9 @@
 //! Messages of `LangChain` in all their shapes.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
 use super::super::chat;
-use crate::arguments::{arguments, call_id, read, tool};
-use crate::content::{Content, Part};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use crate::arguments::read;
+use crate::content::Part;
+use crate::formats::prelude::*;
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +137,7 @@ fn merge(whole: &mut Json, piece: &Json) {
 /// Adds a message.
 pub(crate) fn add(it: &mut Conversation, message: &Message<'_>) {
     let data: &Json = &message.data;
-    let content = || data.member("content").map(Content::from_json).unwrap_or_default();
+    let content = || Content::of_member(data, "content");
     match message.kind {
         Kind::Human => it.user(content()),
         Kind::Ai => reply(it, data, data.text("id")),
@@ -162,11 +153,9 @@ pub(crate) fn add(it: &mut Conversation, message: &Message<'_>) {
 /// The result that a message holds.
 pub(crate) fn outcome(id: Option<String>, data: &Json) -> Outcome {
     Outcome {
-        id,
         tool: data.text("name").map(|name| tool(None, name)),
-        result: data.member("content").map(result),
         is_error: data.says("status", "error"),
-        ..Outcome::default()
+        ..Outcome::new(id, data.member("content").map(result))
     }
 }
 
@@ -184,17 +173,14 @@ pub(crate) fn result(content: &Json) -> Json {
 /// Adds a reply of a model.
 pub(crate) fn reply(it: &mut Conversation, data: &Json, id: Option<&str>) {
     let about = data.member("response_metadata");
-    if let Some(model) = about.and_then(|about| about.first(&["model_name", "model"])).and_then(Json::as_str)
-    {
-        it.model = Some(model.to_owned());
-    }
+    it.set_model(about.and_then(|about| about.first(&["model_name", "model"])).and_then(Json::as_str));
     it.usage.add(usage(data));
     let blocks = data.member("content").map(Json::items).unwrap_or_default();
     for call in hosted(blocks) {
         it.step(vec![call]);
     }
     it.reply(id);
-    for part in data.member("content").map(Content::from_json).unwrap_or_default().parts {
+    for part in Content::of_member(data, "content").parts {
         if let Part::Text(text) = part {
             it.say(&text);
         }
@@ -203,9 +189,7 @@ pub(crate) fn reply(it: &mut Conversation, data: &Json, id: Option<&str>) {
         [] => calls(it, data, blocks),
         streamed => pieces(streamed),
     };
-    for call in calls {
-        it.call(call);
-    }
+    it.calls(calls);
 }
 
 /// The calls of a reply, each once: programs repeat them in the shape of their provider.
@@ -244,12 +228,8 @@ fn calls(it: &mut Conversation, data: &Json, blocks: &[Json]) -> Vec<TracedCall>
 
 /// A call; if its arguments could not be read they are the text that the model wrote.
 fn call(call: &Json) -> TracedCall {
-    TracedCall {
-        id: call_id(call.member("id")),
-        tool: tool(None, call.text("name").unwrap_or_default()),
-        arguments: arguments(call.first(&["args", "input", "arguments"])),
-        ..TracedCall::default()
-    }
+    let id = call_id(call.member("id"));
+    TracedCall::new(id, named_tool(call, "name"), arguments(call.first(&["args", "input", "arguments"])))
 }
 
 /// The calls whose pieces were streamed.
@@ -302,7 +282,7 @@ fn hosted(blocks: &[Json]) -> Vec<TracedCall> {
             let made = id.and_then(|id| places.get(&id)).and_then(|place: &usize| calls.get_mut(*place));
             let Some(made) = made else { continue };
             made.result = block.first(&["output", "content"]).map(result);
-            let inner = block.below(&["content", "type"]).and_then(Json::as_str).unwrap_or_default();
+            let inner = block.text_below(&["content", "type"]).unwrap_or_default();
             made.is_error =
                 block.is("is_error") || block.says("status", "error") || inner.ends_with("_error");
         }
@@ -330,11 +310,6 @@ fn usage(data: &Json) -> Usage {
 
 /// Tokens as `LangChain` writes them: input includes cached tokens.
 pub(crate) fn of_metadata(usage: &Json) -> Usage {
-    let detail = |key, name| usage.below(&[key, name]).and_then(crate::fields::count);
-    Usage {
-        input: usage.count("input_tokens"),
-        cached: detail("input_token_details", "cache_read"),
-        output: usage.count("output_tokens"),
-        reasoning: detail("output_token_details", "reasoning"),
-    }
+    let (cached, reasoning) = ("input_token_details.cache_read", "output_token_details.reasoning");
+    Usage::named(usage, ["input_tokens", cached, "output_tokens", reasoning])
 }

@@ -5,15 +5,8 @@ pub(super) mod message;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
-
-use m3_trajectory::json::Json;
-
-use super::Format;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::head::{Shape, is_conversation, messages};
-use crate::input::{At, Input, ReadError, Sink};
+use crate::formats::prelude::*;
+use crate::head::is_conversation;
 use message::{Kind, Message, add_all};
 
 /// Messages by their types, which are not OpenAI's roles.

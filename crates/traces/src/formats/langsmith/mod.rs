@@ -4,23 +4,14 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use m3_trajectory::json::Json;
-
-use super::Format;
 use super::langchain::message::{add_all, of_metadata, outcome, reply};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::groups::{Names, grouped};
-use crate::input::{Input, ReadError, Sink};
 use crate::label::Label;
 use crate::occurrences::Occurrences;
-use crate::outcome::Outcome;
 use crate::overlap::Overlap;
-use crate::trace::{Trace, TracedCall};
-use crate::usage::Usage;
 use run::{Run, tool_result};
 
 /// Runs, by their types and their places in a trace.
@@ -339,13 +330,10 @@ fn tools_alone<'r>(it: &mut Conversation, tools: impl Iterator<Item = &'r Run<'r
     for run in tools {
         let outcome = tool_result(run);
         let call = TracedCall {
-            id: outcome.id,
-            tool: crate::arguments::tool(None, run.name),
-            arguments: run.arguments(),
             result: outcome.result,
             is_error: outcome.is_error,
             seconds: run.seconds(),
-            ..TracedCall::default()
+            ..TracedCall::new(outcome.id, tool(None, run.name), run.arguments())
         };
         let number = steps.begin(call, moment(run.start));
         steps.end(number, moment(run.end));

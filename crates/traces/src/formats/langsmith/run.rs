@@ -2,14 +2,8 @@
 
 use std::cmp::Ordering;
 
-use m3_trajectory::json::Json;
-
 use super::super::langchain::message::{Kind, Message, outcome};
-use crate::arguments::{arguments, call_id, tool};
-use crate::content::{Content, string};
-use crate::fields::{Fields, members};
-use crate::outcome::Outcome;
-use crate::time::time;
+use crate::formats::prelude::*;
 
 /// A run of `LangSmith`, with the members that place it in its trace.
 #[derive(Debug)]
@@ -72,7 +66,7 @@ impl<'j> Run<'j> {
             return data(message).map_or(message, |(_, data)| data).member("content").map(Content::from_json);
         }
         let keys = ["question", "query", "input", "text"];
-        inputs.first(&keys).and_then(Json::as_str).map(Content::of_text)
+        inputs.first_text(&keys).map(Content::of_text)
     }
 
     /// The messages of a request to a model: a list, or a list of lists.
@@ -165,8 +159,8 @@ pub(super) fn tool_message(value: &Json) -> Option<(String, &Json)> {
 fn data(value: &Json) -> Option<(Kind, &Json)> {
     let message = Message::parse(value)?;
     match message.data {
-        std::borrow::Cow::Borrowed(data) => Some((message.kind, data)),
-        std::borrow::Cow::Owned(_) => None,
+        Cow::Borrowed(data) => Some((message.kind, data)),
+        Cow::Owned(_) => None,
     }
 }
 
@@ -182,11 +176,7 @@ pub(super) fn tool_result(run: &Run<'_>) -> Outcome {
     let id = id.or_else(|| call_id(message.and_then(|message| message.member("tool_call_id"))));
     let mut outcome = match (message, output) {
         (Some(message), _) => outcome(id, message),
-        (None, Some(value)) => Outcome {
-            id,
-            result: Some(super::super::langchain::message::result(value)),
-            ..Outcome::default()
-        },
+        (None, Some(value)) => Outcome::new(id, Some(super::super::langchain::message::result(value))),
         (None, None) => Outcome { id, ..Outcome::default() },
     };
     outcome.tool = Some(tool(None, run.name));

@@ -1,11 +1,9 @@
 //! The logs of desktop clients: lines of text with a time, the server's name and a message. Some versions write only
 //! the names of methods; such logs are refused.
 
-use m3_trajectory::json::{Json, parse};
-
 use super::session::{Message, Sessions};
-use crate::fields::Fields;
-use crate::input::{Input, LONGEST, ReadError, Sink};
+use crate::formats::prelude::*;
+use crate::input::LONGEST;
 use crate::lines::each_line;
 use crate::time::rfc3339;
 

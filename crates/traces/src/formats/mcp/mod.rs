@@ -4,13 +4,8 @@
 mod log;
 mod session;
 
-use m3_trajectory::json::{Json, parse};
-
-use super::Format;
-use crate::fields::Fields;
-use crate::head::Shape;
-use crate::input::{Input, ReadError, Sink};
-use crate::time::time;
+use crate::formats::prelude::*;
+use crate::values::opened;
 use session::{Message, Sessions};
 
 /// Logs of desktop clients, recognized by their lines; also those without calls, to refuse them with a reason.
@@ -31,42 +26,24 @@ pub(super) const TRAFFIC: Format = Format {
     recognizes: |head| {
         let is_message = |value: &Json| value.says("jsonrpc", "2.0");
         head.any(|record| {
-            is_message(record)
-                || record.items().iter().any(is_message)
-                || body(record).is_some_and(|body| match body {
-                    Body::Here(value) => is_message(value) || value.items().iter().any(is_message),
-                    Body::Parsed(value) => is_message(&value) || value.items().iter().any(is_message),
-                })
+            items_or_one(record).iter().any(is_message)
+                || body(record).is_some_and(|body| items_or_one(&body).iter().any(is_message))
         })
     },
     read,
 };
 
 /// The message in an envelope: a value, or a text of JSON.
-enum Body<'j> {
-    Here(&'j Json),
-    Parsed(Json),
-}
-
-fn body(envelope: &Json) -> Option<Body<'_>> {
-    match envelope.first(&["msg", "message", "data"])? {
-        value @ (Json::Object(_) | Json::Array(_)) => Some(Body::Here(value)),
-        Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
-            parse(text.as_bytes()).ok().map(|(value, _)| Body::Parsed(value))
-        }
-        _ => None,
-    }
+fn body(envelope: &Json) -> Option<Cow<'_, Json>> {
+    let body = opened(envelope.first(&["msg", "message", "data"])?);
+    matches!(*body, Json::Object(_) | Json::Array(_)).then_some(body)
 }
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut sessions = Sessions::default();
     let name = log::server_of_file(input.source.name());
     input.values(sink, |_, record| {
-        let envelopes = match &record.value {
-            Json::Array(items) => items.as_slice(),
-            other => std::slice::from_ref(other),
-        };
-        for envelope in envelopes {
+        for envelope in items_or_one(&record.value) {
             self::envelope(&mut sessions, envelope, record.line, name.as_deref());
         }
         Ok(())
@@ -81,10 +58,9 @@ fn envelope(sessions: &mut Sessions, value: &Json, line: Option<u64>, server: Op
         return sessions.messages(value, &about);
     }
     about.time = value.first(&["ts", "time", "timestamp", "@timestamp"]).and_then(time);
-    about.from = value.first(&["dir", "direction", "from", "sender", "source"]).and_then(Json::as_str);
+    about.from = value.first_text(&["dir", "direction", "from", "sender", "source"]);
     match body(value) {
-        Some(Body::Here(message)) => sessions.messages(message, &about),
-        Some(Body::Parsed(message)) => sessions.messages(&message, &about),
+        Some(message) => sessions.messages(&message, &about),
         None => sessions.skipped(),
     }
 }

@@ -1,16 +1,7 @@
 //! The messages between clients and servers: requests for tools and their answers become calls.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
-use crate::arguments::{or_empty, tool};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::input::{ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::overlap::Overlap;
-use crate::trace::TracedCall;
 
 /// Facts about a message that are recorded beside it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -135,11 +126,11 @@ impl Session {
         let call = (method == "tools/call").then(|| {
             let params = message.member("params").unwrap_or(&Json::Null);
             self.trace_id(params);
-            let call = TracedCall {
-                tool: params.text("name").unwrap_or_default().to_owned(),
-                arguments: or_empty(params.member("arguments")),
-                ..TracedCall::default()
-            };
+            let call = TracedCall::new(
+                None,
+                params.text("name").unwrap_or_default().to_owned(),
+                or_empty(params.member("arguments")),
+            );
             self.calls.begin(call, moment)
         });
         let from = about.from.map(str::to_owned);
@@ -155,7 +146,7 @@ impl Session {
 
     /// Notes the trace id in the `traceparent` of a call, which has W3C's form: version, trace, span, flags.
     fn trace_id(&mut self, params: &Json) {
-        let parent = params.below(&["_meta", "traceparent"]).and_then(Json::as_str);
+        let parent = params.text_below(&["_meta", "traceparent"]);
         if let Some(trace) = parent.and_then(|parent| parent.split('-').nth(1))
             && self.conversation.origin.is_empty()
         {

@@ -1,15 +1,8 @@
 //! Events of the Realtime API, of both sides, and streams of Responses that were logged as JSON: the same item comes in
 //! several events, and counts once.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::Json;
-
 use super::item;
-use crate::content::{object, string};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// Whether a record is an event that holds an item or a response.
 pub(super) fn is_event(record: &Json) -> bool {
@@ -25,13 +18,11 @@ pub(super) fn read_events(events: &[Json]) -> Conversation {
     let mut items = Items::default();
     for event in events {
         if let Some(response) = event.member("response") {
-            conversation.usage.add(response.member("usage").map(Usage::of_openai).unwrap_or_default());
+            conversation.usage.add(response.member("usage").map(Usage::of_openai));
             conversation.model = response.text("model").map(str::to_owned).or(conversation.model.take());
             response.list("output").iter().for_each(|item| items.add(item));
         }
-        if let Some(model) = event.below(&["session", "model"]).and_then(Json::as_str) {
-            conversation.model = Some(model.to_owned());
-        }
+        conversation.set_model(event.text_below(&["session", "model"]));
         event.member("item").into_iter().for_each(|item| items.add(item));
         match event.text("type") {
             Some("response.function_call_arguments.done") => items.add_arguments(event),

@@ -1,20 +1,12 @@
 //! Logs of requests with their replies. A request repeats the items before it, or names the reply or the conversation
 //! that it continues.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use m3_trajectory::json::Json;
-
 use super::{ask, replied, reply};
-use crate::content::{object, string};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::groups::grouped;
-use crate::input::{Input, ReadError, Sink};
 use crate::logs::{Chains, Exchange, beginnings, chains, exchanges, is_exchange};
-use crate::trace::Trace;
 
 /// Reads a log some conversations at a time: a first pass groups the exchanges that may be one conversation.
 pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {

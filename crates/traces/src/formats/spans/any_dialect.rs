@@ -1,14 +1,12 @@
 //! Messages and replies of a dialect that is known only from themselves: programs that watch others keep the requests and
 //! replies as those wrote them.
 
-use m3_trajectory::json::{Json, Keys, parse};
+use m3_trajectory::json::Keys;
 
 use super::otel_messages;
-use crate::content::{object, string};
-use crate::conversation::{Conversation, Record};
-use crate::fields::{Fields, members, role};
-use crate::formats::{Format, anthropic, chat, dialects, gemini, langchain, responses, vercel};
-use crate::head::{Head, messages};
+use crate::formats::prelude::*;
+use crate::formats::{anthropic, chat, dialects, gemini, langchain, responses, vercel};
+use crate::head::Head;
 
 /// How a message, or a whole reply, is added.
 type AddOne = fn(&mut Conversation, &Json);
@@ -77,7 +75,7 @@ pub(super) fn reply(value: &Json) -> Conversation {
 
 fn recorded() -> Conversation {
     let mut conversation = Conversation::default();
-    conversation.record = Record::kept();
+    conversation.record = Some(Vec::new());
     conversation
 }
 

@@ -122,9 +122,7 @@ fn emit(conversation: &mut Conversation, joined: JoinedReplies, agents: &[Agent]
         conversation.model = reply_span.reply.model.or(conversation.model.take());
         if let Some(assistant) = reply_span.assistant {
             has_answer = say(conversation, &reply_span.id, assistant);
-            for outcome in waiting {
-                conversation.result(outcome);
-            }
+            conversation.results(waiting);
         }
     }
     for (_, calls) in steps {

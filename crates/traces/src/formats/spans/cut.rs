@@ -1,9 +1,7 @@
 //! Content that was not recorded as it was: hidden, or cut by a limit of length.
 
-use m3_trajectory::json::{Json, parse};
-
 use crate::arguments::REDACTED;
-use crate::trace::Notes;
+use crate::formats::prelude::*;
 
 /// Whether a text ends where programs cut texts: after 4096 characters, 8192 and so on.
 fn is_of_round_length(text: &str) -> bool {

@@ -1,16 +1,12 @@
 //! Spans of a program's own function that runs its tools: `run_tool("search", {..})`. The call within is the one that a reply
 //! has made.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::{Json, is_same};
+use m3_trajectory::json::is_same;
 
 use super::reply_span::ToolSpan;
 use super::roles::{AssistantMessage, calls};
 use super::scopes::bare;
-use crate::conversation::Conversation;
-use crate::fields::members;
-use crate::trace::TracedCall;
+use crate::formats::prelude::*;
 use crate::values::opened;
 
 /// The deepest value that is looked into.

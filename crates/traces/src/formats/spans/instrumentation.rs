@@ -1,28 +1,18 @@
 //! Content in attributes of an instrumentation's own, as the program wrote it: requests and replies in the dialect of the
 //! model's provider, arguments and results as values. It fills what the attributes of the conventions do not hold.
 
-use std::borrow::Cow;
-
-use m3_trajectory::json::{Json, Keys, parse};
+use m3_trajectory::json::Keys;
 
 use super::any_dialect;
 use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn, calls};
 use super::{cut, tool_values};
-use crate::arguments::tool;
-use crate::content::Content;
 use crate::conversation::Entry;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::spans::{Attributes, Span};
-use crate::trace::{Notes, TracedCall};
-use crate::usage::Usage;
 
-/// The attributes of an instrumentation.
-struct Instrumentation {
-    /// The attribute with the kind of a span; or the kind of all spans that have the content, if only that tells it.
-    kind: Result<&'static str, Option<Kind>>,
-    input: &'static str,
-    output: &'static str,
-}
+/// The attributes of an instrumentation: the one with the kind of a span, or the kind of all spans that have the content
+/// if only the content tells it; the one with the input; the one with the output.
+type Instrumentation = (Result<&'static str, Option<Kind>>, &'static str, &'static str);
 
 /// The kind of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,37 +26,17 @@ enum Kind {
 
 /// The instrumentations, the surest first.
 const ALL: [Instrumentation; 8] = [
-    Instrumentation {
-        kind: Ok("langfuse.observation.type"),
-        input: "langfuse.observation.input",
-        output: "langfuse.observation.output",
-    },
-    Instrumentation {
-        kind: Ok("observation.type"),
-        input: "observation.input",
-        output: "observation.output",
-    },
-    Instrumentation { kind: Ok("mlflow.spanType"), input: "mlflow.spanInputs", output: "mlflow.spanOutputs" },
+    (Ok("langfuse.observation.type"), "langfuse.observation.input", "langfuse.observation.output"),
+    (Ok("observation.type"), "observation.input", "observation.output"),
+    (Ok("mlflow.spanType"), "mlflow.spanInputs", "mlflow.spanOutputs"),
     // OpenInference, whose kinds have a reader of their own.
-    Instrumentation { kind: Err(None), input: "input.value", output: "output.value" },
-    Instrumentation {
-        kind: Ok("traceloop.span.kind"),
-        input: "traceloop.entity.input",
-        output: "traceloop.entity.output",
-    },
+    (Err(None), "input.value", "output.value"),
+    (Ok("traceloop.span.kind"), "traceloop.entity.input", "traceloop.entity.output"),
     // The Agent Development Kit. A tool's span has both; the values for the model are empty there.
-    Instrumentation {
-        kind: Err(Some(Kind::Tool)),
-        input: "gcp.vertex.agent.tool_call_args",
-        output: "gcp.vertex.agent.tool_response",
-    },
-    Instrumentation {
-        kind: Err(Some(Kind::Model)),
-        input: "gcp.vertex.agent.llm_request",
-        output: "gcp.vertex.agent.llm_response",
-    },
+    (Err(Some(Kind::Tool)), "gcp.vertex.agent.tool_call_args", "gcp.vertex.agent.tool_response"),
+    (Err(Some(Kind::Model)), "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"),
     // Logfire.
-    Instrumentation { kind: Err(Some(Kind::Model)), input: "request_data", output: "response_data" },
+    (Err(Some(Kind::Model)), "request_data", "response_data"),
 ];
 
 /// Attributes with the name of the model.
@@ -91,17 +61,14 @@ struct Observation<'s> {
 
 impl<'s> Observation<'s> {
     fn new(attributes: &'s Attributes) -> Option<Self> {
-        let has_any = |it: &&Instrumentation| {
-            [it.kind.unwrap_or(it.input), it.input, it.output].iter().any(|key| attributes.get(key).is_some())
+        let has_any = |(kind, input, output): &&Instrumentation| {
+            [kind.unwrap_or(input), input, output].iter().any(|key| attributes.get(key).is_some())
         };
-        let own = ALL.iter().find(has_any)?;
+        let (own_kind, input, output) = ALL.iter().find(has_any)?;
         Some(Self {
-            kind: match own.kind {
-                Ok(key) => attributes.text(key).and_then(kind),
-                Err(kind) => kind,
-            },
-            input: attributes.get(own.input).map(unquoted),
-            output: attributes.get(own.output).map(unquoted),
+            kind: own_kind.map_or_else(|kind| kind, |key| attributes.text(key).and_then(kind)),
+            input: attributes.get(input).map(unquoted),
+            output: attributes.get(output).map(unquoted),
         })
     }
 }
@@ -151,21 +118,21 @@ fn complete_reply(span: &Span, mut reply: Reply, own: &Observation<'_>, notes: &
     if reply.input.is_none()
         && let Some(input) = own.input.as_deref().filter(|input| !is_empty(input))
     {
-        let mut conversation = any_dialect::request(input);
-        let turns = turns(conversation.record.take());
+        let conversation = any_dialect::request(input);
+        let turns = turns(conversation.record);
         reply.input = (!turns.is_empty()).then_some(turns);
         requested = conversation.model;
     }
     if reply.outputs.is_empty()
         && let Some(output) = own.output.as_deref().filter(|output| !is_empty(output))
     {
-        let mut conversation = any_dialect::reply(output);
+        let conversation = any_dialect::reply(output);
         notes.extend(&conversation.notes);
-        let turns = turns(conversation.record.take());
+        let turns = turns(conversation.record);
         // A state has the messages before the reply, too.
         let last = turns.iter().rposition(|turn| !matches!(turn, Turn::Assistant(_))).map_or(0, |at| at + 1);
         let assistant: AssistantMessage =
-            turns.into_iter().skip(last).filter_map(assistant).flatten().collect();
+            turns.into_iter().skip(last).filter_map(Turn::assistant).flatten().collect();
         reply.outputs.extend((!assistant.is_empty()).then_some(assistant));
         reply.model = reply.model.or(conversation.model);
         reply.usage = if reply.usage.is_empty() { conversation.usage } else { reply.usage };
@@ -205,18 +172,8 @@ fn new_run(span: &Span) -> ToolRun {
     let own = NAMES.iter().find_map(|key| span.attributes.text(key)).map(|name| name.trim_matches('"'));
     let before = BEFORE_NAME.iter().find_map(|before| span.name.strip_prefix(before));
     let name = own.filter(|name| !name.is_empty()).or(before).unwrap_or(&span.name);
-    ToolRun {
-        call: TracedCall {
-            id: span.attributes.id("gen_ai.tool.call.id"),
-            tool: tool(None, name),
-            is_error: span.is_failed(),
-            error_type: span.is_failed().then(|| span.error_type()).flatten(),
-            ..TracedCall::default()
-        },
-        is_second: true,
-        message: span.error_message().map(str::to_owned),
-        ..ToolRun::default()
-    }
+    let id = span.attributes.id("gen_ai.tool.call.id");
+    ToolRun { is_second: true, ..ToolRun::new(span, TracedCall::new(id, tool(None, name), None)) }
 }
 
 fn complete_call(mut ran: ToolRun, own: &Observation<'_>, notes: &mut Notes) -> ToolRun {
@@ -231,13 +188,13 @@ fn complete_call(mut ran: ToolRun, own: &Observation<'_>, notes: &mut Notes) -> 
 }
 
 fn complete_agent(mut agent: Agent, own: &Observation<'_>, notes: &mut Notes) -> Agent {
-    let read = |value: Option<&Json>| value.map(|value| turns(any_dialect::request(value).record.take()));
+    let read = |value: Option<&Json>| value.map(|value| turns(any_dialect::request(value).record));
     let input = read(own.input.as_deref()).unwrap_or_default();
-    agent.question = agent.question.or_else(|| input.iter().rev().find_map(user));
+    agent.question = agent.question.or_else(|| input.iter().rev().find_map(Turn::user).cloned());
     let output = own.output.as_deref().map(|output| {
-        let mut conversation = any_dialect::reply(output);
+        let conversation = any_dialect::reply(output);
         notes.extend(&conversation.notes);
-        turns(conversation.record.take())
+        turns(conversation.record)
     });
     let output = output.unwrap_or_default();
     let text = output.last().and_then(|turn| match turn {
@@ -247,24 +204,10 @@ fn complete_agent(mut agent: Agent, own: &Observation<'_>, notes: &mut Notes) ->
     agent.answer = agent.answer.or(text);
     if agent.turns.is_empty() {
         // A state repeats the messages that it began with.
-        let is_state = output.iter().any(|turn| user(turn).is_some());
+        let is_state = output.iter().any(|turn| turn.user().is_some());
         agent.turns = if is_state { output } else { input.into_iter().chain(output).collect() };
     }
     agent
-}
-
-fn user(turn: &Turn) -> Option<Content> {
-    match turn {
-        Turn::User(content) => Some(content.clone()),
-        _ => None,
-    }
-}
-
-fn assistant(turn: Turn) -> Option<AssistantMessage> {
-    match turn {
-        Turn::Assistant(assistant) => Some(assistant),
-        _ => None,
-    }
 }
 
 /// Whether a value, or the JSON in a text, holds nothing.
@@ -278,9 +221,9 @@ fn is_empty(value: &Json) -> bool {
 }
 
 /// The turns of a record.
-fn turns(record: Vec<Entry>) -> Vec<Turn> {
+fn turns(record: Option<Vec<Entry>>) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
-    for entry in record {
+    for entry in record.into_iter().flatten() {
         let part = match entry {
             Entry::User(content) => {
                 turns.push(Turn::User(content));

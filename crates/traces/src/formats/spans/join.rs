@@ -1,6 +1,6 @@
 //! Joins the calls of replies with the spans of tools that ran them and with the results in later messages.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use m3_trajectory::json::is_same;
 
@@ -8,11 +8,7 @@ use super::dispatchers;
 use super::reply_span::{ReplySpan, ToolSpan, calls_mut};
 use super::roles::{AssistantMessage, MessagePart, Turn, calls};
 use super::scopes::bare;
-use crate::arguments::tool;
-use crate::content::string;
-use crate::conversation::Conversation;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
+use crate::formats::prelude::*;
 
 /// Replies with their calls, and calls that no reply is known to have made.
 #[derive(Debug)]
@@ -66,7 +62,7 @@ fn choose(conversation: &mut Conversation, replies: &mut [ReplySpan], ran: &[Too
         }
     }
     let known = KnownIds(known);
-    let chosen: Vec<OutputChoice> =
+    let chosen: Vec<Option<usize>> =
         replies.iter().map(|reply_span| known.chosen(&reply_span.reply.outputs)).collect();
     let dropped = abandoned(replies, &known);
     for ((reply_span, chosen), is_dropped) in replies.iter_mut().zip(chosen).zip(dropped) {
@@ -77,8 +73,8 @@ fn choose(conversation: &mut Conversation, replies: &mut [ReplySpan], ran: &[Too
             continue;
         }
         reply_span.assistant = match chosen {
-            OutputChoice::All => Some(outputs.into_iter().flatten().collect()),
-            OutputChoice::One(number) => {
+            None => Some(outputs.into_iter().flatten().collect()),
+            Some(number) => {
                 for _ in 1..outputs.len() {
                     conversation.note("another choice of the same reply is left out");
                 }
@@ -86,14 +82,6 @@ fn choose(conversation: &mut Conversation, replies: &mut [ReplySpan], ran: &[Too
             }
         };
     }
-}
-
-/// Which of several messages of a reply count.
-enum OutputChoice {
-    /// All: they are one message, written as several.
-    All,
-    /// One: they are alternatives.
-    One(usize),
 }
 
 /// The ids of calls that later messages or spans know.
@@ -105,16 +93,16 @@ impl KnownIds<'_> {
     }
 
     /// Chooses the messages that count. A conversation continues only one of several alternatives, so messages are not
-    /// alternatives if it continues several of them.
-    fn chosen(&self, outputs: &[AssistantMessage]) -> OutputChoice {
+    /// alternatives if it continues several of them: `None` if all count, as one message written in several.
+    fn chosen(&self, outputs: &[AssistantMessage]) -> Option<usize> {
         let mut known = outputs.iter().enumerate().filter(|(_, assistant)| self.has(assistant));
         let first = known.next().map(|(number, _)| number);
         let mut ids = outputs.iter().flat_map(calls).filter_map(|call| call.id.as_deref());
         let mut seen = HashSet::new();
         if known.next().is_some() && ids.all(|id| seen.insert(id)) {
-            return OutputChoice::All;
+            return None;
         }
-        OutputChoice::One(first.unwrap_or_default())
+        Some(first.unwrap_or_default())
     }
 }
 
@@ -184,11 +172,8 @@ fn last_said(turns: &[Turn], known: usize) -> Option<AssistantMessage> {
         .iter()
         .rposition(|turn| !matches!(turn, Turn::Assistant(_)))
         .map_or(0, |before| before + 1);
-    let assistant = turns.get(first.max(known)..=last)?.iter().filter_map(|turn| match turn {
-        Turn::Assistant(assistant) => Some(assistant.clone()),
-        _ => None,
-    });
-    let assistant: AssistantMessage = assistant.flatten().collect();
+    let assistant = turns.get(first.max(known)..=last)?.iter();
+    let assistant: AssistantMessage = assistant.cloned().filter_map(Turn::assistant).flatten().collect();
     (!assistant.is_empty()).then_some(assistant)
 }
 
@@ -380,7 +365,7 @@ fn loose(
             .map_or(0, |starts| starts.partition_point(|at| *at <= tool_span.start));
         let key = (tool_span.caller, gap);
         let (start, end) = (tool_span.start, tool_span.end.or(tool_span.start));
-        let mut call = TracedCall { tool: tool_span.ran.call.tool.clone(), ..TracedCall::default() };
+        let mut call = TracedCall::new(None, tool_span.ran.call.tool.clone(), None);
         complete(&mut call, Some(tool_span), None);
         conversation.note(match (has_calls, start) {
             (true, _) => "a call that no reply is known to have made",

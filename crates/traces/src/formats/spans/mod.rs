@@ -20,13 +20,10 @@ mod tool_values;
 mod vercel;
 mod vercel_orphans;
 
-use super::Format;
-use crate::conversation::Conversation;
 use crate::export;
+use crate::formats::prelude::*;
 use crate::head::Head;
-use crate::input::{Input, ReadError, Sink};
 use crate::spans::{Span, find, is_otlp, is_page};
-use crate::trace::{Notes, Trace};
 use roles::Role;
 
 pub(super) use otel_messages::MESSAGES;

@@ -1,16 +1,10 @@
 //! OpenInference's attributes, flat as OTLP has them or nested as older dumps have them.
 
-use m3_trajectory::json::{Json, parse};
-
 use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn};
 use super::{cut, tool_values};
-use crate::arguments::{call_id, tool};
-use crate::content::{Content, Media, Part, of_text_or_parts};
-use crate::fields::{Fields, members};
-use crate::outcome::Outcome;
+use crate::content::{Media, Part, of_text_or_parts};
+use crate::formats::prelude::*;
 use crate::spans::{Attributes, Span};
-use crate::trace::{Notes, TracedCall};
-use crate::usage::Usage;
 
 /// The attribute with the kind of a span.
 const KIND: &str = "openinference.span.kind";
@@ -46,10 +40,7 @@ fn reply(span: &Span, notes: &mut Notes) -> Reply {
     let attributes = &span.attributes;
     let mut outputs: Vec<AssistantMessage> = messages(attributes, "llm.output_messages", "assistant", notes)
         .into_iter()
-        .filter_map(|turn| match turn {
-            Turn::Assistant(assistant) => Some(assistant),
-            _ => None,
-        })
+        .filter_map(Turn::assistant)
         .collect();
     // The calls of one reply may be in several messages; alternatives look the same.
     if outputs.len() > 1 && !has_choices(attributes) {
@@ -99,10 +90,8 @@ fn message(message: &Json, role: &str, notes: &mut Notes) -> Option<Turn> {
             (!assistant.is_empty()).then_some(Turn::Assistant(assistant))
         }
         "tool" | "function" => Some(Turn::Result(Outcome {
-            id: call_id(message.member("tool_call_id")),
             tool: message.text("name").map(|name| tool(None, name)),
-            result: result(message, notes),
-            ..Outcome::default()
+            ..Outcome::new(call_id(message.member("tool_call_id")), result(message, notes))
         })),
         "" | "system" | "developer" => None,
         _ => Some(Turn::Unknown),
@@ -148,12 +137,12 @@ fn traced_call(
     notes: &mut Notes,
 ) -> TracedCall {
     let none = Json::Object(Vec::new());
-    TracedCall {
-        id: call_id(id),
-        tool: tool(None, name.and_then(Json::as_str).unwrap_or_default()),
-        arguments: cut::arguments(Some(arguments.unwrap_or(&none)), notes),
-        ..TracedCall::default()
-    }
+    let id = call_id(id);
+    TracedCall::new(
+        id,
+        tool(None, name.and_then(Json::as_str).unwrap_or_default()),
+        cut::arguments(Some(arguments.unwrap_or(&none)), notes),
+    )
 }
 
 /// The content of a message; `None` if it is hidden.
@@ -199,23 +188,11 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
     let handed = handed.map(|agent| format!("transfer_to_{}", agent.chars().map(plain).collect::<String>()));
     let own = attributes.text("tool.name").filter(|name| !name.is_empty());
     let name = own.or(handed.as_deref()).unwrap_or(&span.name);
-    let mut ran = ToolRun {
-        call: TracedCall {
-            id: attributes.first(&["tool.id", "tool_call.id"]).and_then(|id| call_id(Some(id))),
-            tool: tool(None, name),
-            arguments: tool_values::arguments(
-                attributes.get("input.value"),
-                attributes.tree("tool.parameters").as_ref(),
-                notes,
-            ),
-            is_error: span.is_failed(),
-            error_type: span.is_failed().then(|| span.error_type()).flatten(),
-            ..TracedCall::default()
-        },
-        is_second: true,
-        message: span.error_message().map(str::to_owned),
-        ..ToolRun::default()
-    };
+    let id = attributes.first(&["tool.id", "tool_call.id"]).and_then(|id| call_id(Some(id)));
+    let parameters = attributes.tree("tool.parameters");
+    let arguments = tool_values::arguments(attributes.get("input.value"), parameters.as_ref(), notes);
+    let call = TracedCall::new(id, tool(None, name), arguments);
+    let mut ran = ToolRun { is_second: true, ..ToolRun::new(span, call) };
     tool_values::outcome(&mut ran.call, attributes.get("output.value"), notes);
     ran
 }
@@ -223,10 +200,7 @@ fn ran(span: &Span, notes: &mut Notes) -> ToolRun {
 fn agent(span: &Span, notes: &mut Notes) -> Agent {
     let attributes = &span.attributes;
     let mut turns = messages(attributes, "llm.input_messages", "", notes);
-    let question = turns.iter().find_map(|turn| match turn {
-        Turn::User(content) => Some(content.clone()),
-        _ => None,
-    });
+    let question = turns.iter().find_map(Turn::user).cloned();
     turns.extend(messages(attributes, "llm.output_messages", "assistant", notes));
     // A JSON value is the whole state of the program, neither a question nor an answer.
     let plain = |key: &str| {

@@ -1,16 +1,12 @@
 //! OpenTelemetry's conventions for generative AI, also as OpenLLMetry, Pydantic AI and libraries of MCP write them.
 
-use m3_trajectory::json::{Json, parse};
-
 use super::cut;
 use super::otel_messages::{choices, event_turn, message, returned, turns};
 use super::roles::{Agent, AssistantMessage, Reply, Role, ToolRun, Turn};
-use crate::arguments::{tool, unwrapped};
-use crate::content::{Content, result_of};
-use crate::fields::Fields;
+use crate::arguments::unwrapped;
+use crate::content::result_of;
+use crate::formats::prelude::*;
 use crate::spans::{Attributes, Event, Span};
-use crate::trace::{Notes, TracedCall};
-use crate::usage::Usage;
 use crate::values::opened;
 
 /// The event with the messages of a request and its reply.
@@ -121,12 +117,8 @@ fn flat(
     if outputs.is_empty()
         && let Some(completion) = attributes.tree("gen_ai.completion")
     {
-        let as_assistant = |one: &Json| {
-            message(one, Some("assistant"), notes).into_iter().find_map(|turn| match turn {
-                Turn::Assistant(assistant) => Some(assistant),
-                _ => None,
-            })
-        };
+        let as_assistant =
+            |one: &Json| message(one, Some("assistant"), notes).into_iter().find_map(Turn::assistant);
         *outputs = completion.items().iter().filter_map(as_assistant).collect();
     }
 }
@@ -141,12 +133,7 @@ fn of_events(events: &[Event], notes: &mut Notes) -> (Vec<Turn>, Vec<AssistantMe
                 let choice = body(event);
                 let body =
                     choice.member("message").map_or_else(|| choice.clone(), |it| opened(it).into_owned());
-                outputs.extend(event_turn(&body, "assistant", notes).into_iter().find_map(
-                    |turn| match turn {
-                        Turn::Assistant(body) => Some(body),
-                        _ => None,
-                    },
-                ));
+                outputs.extend(event_turn(&body, "assistant", notes).into_iter().find_map(Turn::assistant));
             }
             (_, Some(role)) => input.extend(event_turn(&body(event), role, notes)),
             _ => {}
@@ -295,10 +282,7 @@ fn agent(span: &Span, notes: &mut Notes) -> Agent {
     let (asked, answered) = of_events(&span.events, notes);
     let user_content =
         messages_of(span, "gen_ai.input.messages", notes).or(Some(asked).filter(|turns| !turns.is_empty()));
-    let question = user_content.iter().flatten().chain(&all).find_map(|turn| match turn {
-        Turn::User(content) => Some(content.clone()),
-        _ => None,
-    });
+    let question = user_content.iter().flatten().chain(&all).find_map(Turn::user).cloned();
     if all.is_empty() {
         let outputs = messages_of(span, "gen_ai.output.messages", notes)
             .or_else(|| Some(answered.into_iter().map(Turn::Assistant).collect()));
@@ -312,7 +296,7 @@ fn agent(span: &Span, notes: &mut Notes) -> Agent {
         name: attributes.id("gen_ai.agent.name"),
         answer: answer.filter(|answer| !answer.is_empty()).or_else(|| last_text(&all)),
         turns: all,
-        question: question.filter(|content: &Content| !content.is_empty()),
+        question: question.filter(|content| !content.is_empty()),
         returns: attributes.text("gen_ai.transfer.mode") == Some("return_to_caller"),
     }
 }

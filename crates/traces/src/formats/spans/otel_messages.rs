@@ -1,17 +1,11 @@
 //! Messages of OpenTelemetry's conventions: parts with types, or bodies as in Chat Completions.
 
-use m3_trajectory::json::{Json, parse};
-
 use super::cut;
 use super::roles::{AssistantMessage, MessagePart, Turn};
-use crate::arguments::{call_id, tool, unwrapped};
+use crate::arguments::unwrapped;
 use crate::call_shapes::{self, CallShape, shape_of_member};
-use crate::content::{Content, of_text_or_parts, result_of};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, members};
-use crate::formats::Format;
-use crate::outcome::Outcome;
-use crate::trace::{Notes, TracedCall};
+use crate::content::{of_text_or_parts, result_of};
+use crate::formats::prelude::*;
 
 /// Lists of messages outside of spans.
 pub(in crate::formats) const MESSAGES: Format = Format {
@@ -22,10 +16,7 @@ pub(in crate::formats) const MESSAGES: Format = Format {
         input.conversations(sink, |sink, at, value| {
             let mut conversation = Conversation::default();
             conversation.id = at.id(None);
-            add_messages(
-                &mut conversation,
-                crate::head::messages(value).unwrap_or(std::slice::from_ref(value)),
-            );
+            add_messages(&mut conversation, messages(value).unwrap_or(std::slice::from_ref(value)));
             sink.trace(at.line, conversation.finish())
         })
     },
@@ -68,22 +59,15 @@ fn is_own(message: &Json) -> bool {
 
 /// The messages of a list.
 pub(super) fn turns(value: &Json, notes: &mut Notes) -> Vec<Turn> {
-    let list = crate::head::messages(value).unwrap_or(std::slice::from_ref(value));
+    let list = messages(value).unwrap_or(std::slice::from_ref(value));
     list.iter().flat_map(|one| message(one, None, notes)).collect()
 }
 
 /// The model's message; several messages are alternatives.
 pub(super) fn choices(value: &Json, notes: &mut Notes) -> Vec<AssistantMessage> {
-    let list = crate::head::messages(value).unwrap_or(std::slice::from_ref(value));
-    let mut choices = Vec::new();
-    for one in list {
-        let parts = message(one, Some("assistant"), notes).into_iter().filter_map(|turn| match turn {
-            Turn::Assistant(assistant) => Some(assistant),
-            _ => None,
-        });
-        choices.push(parts.flatten().collect());
-    }
-    choices
+    let list = messages(value).unwrap_or(std::slice::from_ref(value));
+    let mut choice = |one| message(one, Some("assistant"), notes).into_iter().filter_map(Turn::assistant);
+    list.iter().map(|one| choice(one).flatten().collect()).collect()
 }
 
 /// A message; `role` is used where it does not name one.
@@ -95,7 +79,7 @@ pub(super) fn message(message: &Json, role: Option<&str>, notes: &mut Notes) -> 
             // A result whose parts are only texts: the message itself names the call.
             if turns.is_empty() && role == "tool" && message.has("tool_call_id") {
                 let id = call_id(message.member("tool_call_id"));
-                turns.push(Turn::Result(Outcome::new(id, &Content::from_json(parts))));
+                turns.push(Turn::Result(Outcome::new(id, Some(Content::from_json(parts).to_json()))));
             }
             turns
         }
@@ -144,20 +128,18 @@ fn of_parts(parts: &[Json], role: &str, notes: &mut Notes) -> Vec<Turn> {
 }
 
 fn call(part: &Json, notes: &mut Notes) -> TracedCall {
-    TracedCall {
-        id: call_id(part.member("id")),
-        tool: tool(None, part.text("name").unwrap_or_default()),
-        arguments: cut::arguments(part.member("arguments"), notes).map(unwrapped),
-        ..TracedCall::default()
-    }
+    let id = call_id(part.member("id"));
+    TracedCall::new(
+        id,
+        named_tool(part, "name"),
+        cut::arguments(part.member("arguments"), notes).map(unwrapped),
+    )
 }
 
 fn response(part: &Json, notes: &mut Notes) -> Outcome {
     Outcome {
-        id: call_id(part.member("id")),
         tool: part.text("name").map(|name| tool(None, name)),
-        result: returned(part.first(&["response", "result"]), notes),
-        ..Outcome::default()
+        ..Outcome::new(call_id(part.member("id")), returned(part.first(&["response", "result"]), notes))
     }
 }
 
@@ -167,12 +149,12 @@ fn server_call(part: &Json, notes: &mut Notes) -> TracedCall {
     let inner = held.and_then(|held| held.first(&["arguments", "input"]));
     let arguments = inner.cloned().or_else(|| held.map(without_type));
     let server = held.and_then(|held| held.first(&["server_label", "server_name"])).and_then(Json::as_str);
-    TracedCall {
-        id: call_id(part.member("id")),
-        tool: tool(server, part.text("name").or_else(|| held?.text("type")).unwrap_or_default()),
-        arguments: cut::arguments(arguments.as_ref(), notes),
-        ..TracedCall::default()
-    }
+    let id = call_id(part.member("id"));
+    TracedCall::new(
+        id,
+        tool(server, part.text("name").or_else(|| held?.text("type")).unwrap_or_default()),
+        cut::arguments(arguments.as_ref(), notes),
+    )
 }
 
 fn server_response(part: &Json) -> Outcome {
@@ -181,10 +163,8 @@ fn server_response(part: &Json) -> Outcome {
     let error = held.and_then(|held| held.member("error"));
     let result = inner.or(error).cloned().or_else(|| held.map(without_type));
     Outcome {
-        id: call_id(part.member("id")),
-        result: result.map(|result| result_of(&result)),
         is_error: error.is_some(),
-        ..Outcome::default()
+        ..Outcome::new(call_id(part.member("id")), result.map(|result| result_of(&result)))
     }
 }
 
@@ -214,10 +194,8 @@ pub(super) fn event_turn(body: &Json, role: &str, notes: &mut Notes) -> Vec<Turn
                 _ => result,
             };
             let outcome = Outcome {
-                id: call_id(body.first(&["tool_call_id", "id"])),
                 tool: body.text("name").map(|name| tool(None, name)),
-                result,
-                ..Outcome::default()
+                ..Outcome::new(call_id(body.first(&["tool_call_id", "id"])), result)
             };
             vec![Turn::Result(outcome)]
         }
@@ -289,7 +267,8 @@ fn block_turns(list: &[Json], role: &str, body: &Json) -> Vec<Turn> {
             turns.extend((!assistant.is_empty()).then_some(Turn::Assistant(assistant)));
         }
         "tool" | "function" if !own.is_empty() => {
-            turns.push(Turn::Result(Outcome::new(call_id(body.first(&["tool_call_id", "id"])), &own)));
+            let id = call_id(body.first(&["tool_call_id", "id"]));
+            turns.push(Turn::Result(Outcome::new(id, Some(own.to_json()))));
         }
         _ => {}
     }
@@ -299,12 +278,8 @@ fn block_turns(list: &[Json], role: &str, body: &Json) -> Vec<Turn> {
 /// A call as in Chat Completions, or with its members flat.
 fn chat_call(value: &Json, notes: &mut Notes) -> TracedCall {
     let function = value.member("function").unwrap_or(value);
-    TracedCall {
-        id: call_id(value.member("id")),
-        tool: tool(None, function.text("name").unwrap_or_default()),
-        arguments: cut::arguments(function.member("arguments"), notes),
-        ..TracedCall::default()
-    }
+    let id = call_id(value.member("id"));
+    TracedCall::new(id, named_tool(function, "name"), cut::arguments(function.member("arguments"), notes))
 }
 
 /// The content of a message of the user or the model: a list of parts may be written as a text.

@@ -1,9 +1,7 @@
 //! The role of a span, in one form for all dialects.
 
-use crate::content::Content;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
+use crate::spans::Span;
 
 /// The role of a span.
 #[derive(Debug)]
@@ -51,6 +49,18 @@ pub(super) enum Turn {
 /// A message of the model: its parts in their order.
 pub(super) type AssistantMessage = Vec<MessagePart>;
 
+impl Turn {
+    /// The words of the user, if the turn is the user's.
+    pub(super) fn user(&self) -> Option<&Content> {
+        if let Self::User(content) = self { Some(content) } else { None }
+    }
+
+    /// The message of the model, if the turn is the model's.
+    pub(super) fn assistant(self) -> Option<AssistantMessage> {
+        if let Self::Assistant(assistant) = self { Some(assistant) } else { None }
+    }
+}
+
 /// A part of a model's message.
 #[derive(Debug, Clone)]
 pub(super) enum MessagePart {
@@ -92,6 +102,16 @@ pub(super) struct Agent {
     pub(super) answer: Option<String>,
     /// Whether the caller waits for the agent, so that its work is inside a call.
     pub(super) returns: bool,
+}
+
+impl ToolRun {
+    /// The run of this call that a span records; the span says whether it failed.
+    pub(super) fn new(span: &Span, call: TracedCall) -> Self {
+        let is_error = span.is_failed();
+        let error_type = is_error.then(|| span.error_type()).flatten();
+        let message = span.error_message().map(str::to_owned);
+        Self { call: TracedCall { is_error, error_type, ..call }, message, ..Self::default() }
+    }
 }
 
 /// The calls of a model's message.

@@ -1,14 +1,10 @@
 //! Arguments and results as the spans of tools hold them: within the values of the function that ran, in Python's
 //! writing, or as a message.
 
-use m3_trajectory::json::{Json, parse};
-
 use super::cut;
-use crate::arguments::call_id;
-use crate::content::{Content, of_text_or_parts, result_of};
-use crate::fields::{Fields, members};
+use crate::content::{of_text_or_parts, result_of};
+use crate::formats::prelude::*;
 use crate::literal::literal;
-use crate::trace::{Notes, TracedCall};
 
 /// Members beside the arguments of a Python function.
 const FUNCTION_MEMBERS: [&str; 3] = ["args", "kwargs", "sanitize_inputs_outputs"];

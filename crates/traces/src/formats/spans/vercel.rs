@@ -1,16 +1,10 @@
 //! The telemetry of the Vercel AI SDK: `ai.generateText` and others, their requests (`.doGenerate`) and `ai.toolCall`.
 
-use m3_trajectory::json::Json;
-
 use super::cut;
 use super::roles::{Agent, AssistantMessage, MessagePart, Reply, Role, ToolRun, Turn};
-use crate::arguments::{call_id, tool};
-use crate::content::{Content, result_of, string};
-use crate::fields::Fields;
-use crate::outcome::Outcome;
+use crate::content::result_of;
+use crate::formats::prelude::*;
 use crate::spans::{Attributes, Span};
-use crate::trace::{Notes, TracedCall};
-use crate::usage::Usage;
 
 /// The attribute with the operation of a span.
 pub(super) const OPERATION: &str = "ai.operationId";
@@ -86,44 +80,28 @@ fn usage(attributes: &Attributes) -> Usage {
 
 /// A call of a reply or of a message.
 fn traced_call(call: &Json, notes: &mut Notes) -> TracedCall {
-    TracedCall {
-        id: call_id(call.member("toolCallId")),
-        tool: tool(None, call.text("toolName").unwrap_or_default()),
-        arguments: cut::arguments(call.first(&["input", "args"]), notes),
-        ..TracedCall::default()
-    }
+    let id = call_id(call.member("toolCallId"));
+    TracedCall::new(id, named_tool(call, "toolName"), cut::arguments(call.first(&["input", "args"]), notes))
 }
 
 /// A tool that was run. Its arguments and its result are JSON; a text is in quotes.
 fn ran(attributes: &Attributes, span: &Span, notes: &mut Notes) -> ToolRun {
     let result = cut::value(attributes.get("ai.toolCall.result"), notes).map(|value| result_of(&value));
-    ToolRun {
-        call: TracedCall {
-            id: attributes.id("ai.toolCall.id"),
-            tool: tool(None, attributes.text("ai.toolCall.name").unwrap_or_default()),
-            arguments: cut::arguments(attributes.get("ai.toolCall.args"), notes),
-            result,
-            is_error: span.is_failed(),
-            error_type: span.is_failed().then(|| span.error_type()).flatten(),
-            ..TracedCall::default()
-        },
-        message: span.error_message().map(str::to_owned),
-        ..ToolRun::default()
-    }
+    let name = tool(None, attributes.text("ai.toolCall.name").unwrap_or_default());
+    let arguments = cut::arguments(attributes.get("ai.toolCall.args"), notes);
+    let call = TracedCall { result, ..TracedCall::new(attributes.id("ai.toolCall.id"), name, arguments) };
+    ToolRun::new(span, call)
 }
 
 fn agent(attributes: &Attributes, notes: &mut Notes) -> Agent {
     let prompt = cut::value(attributes.get("ai.prompt"), notes);
-    let asked =
-        prompt.as_ref().and_then(|prompt| match prompt.member("prompt") {
-            Some(Json::String(text)) => Some(Content::of_text(text)),
-            list => turns(list.or_else(|| prompt.member("messages"))?, notes).into_iter().find_map(|turn| {
-                match turn {
-                    Turn::User(content) => Some(content),
-                    _ => None,
-                }
-            }),
-        });
+    let asked = prompt.as_ref().and_then(|prompt| match prompt.member("prompt") {
+        Some(Json::String(text)) => Some(Content::of_text(text)),
+        list => {
+            let turns = turns(list.or_else(|| prompt.member("messages"))?, notes);
+            turns.iter().find_map(Turn::user).cloned()
+        }
+    });
     Agent {
         name: attributes.id("ai.telemetry.functionId"),
         question: asked,
@@ -174,10 +152,8 @@ fn outcome(part: &Json) -> Outcome {
         _ => value.or(output).or_else(|| part.member("result")).map(result_of),
     };
     Outcome {
-        id: call_id(part.member("toolCallId")),
         tool: part.text("toolName").map(|name| tool(None, name)),
-        result,
         is_error: kind.starts_with("error-") || part.is("isError"),
-        ..Outcome::default()
+        ..Outcome::new(call_id(part.member("toolCallId")), result)
     }
 }

@@ -1,11 +1,9 @@
 //! Spans of the AI SDK that a program without a context manager wrote: each is a trace of its own, and only times and
 //! names tell which belong together.
 
-use std::collections::HashMap;
-
 use super::vercel::{OPERATION, is_own};
+use crate::formats::prelude::*;
 use crate::groups::Place;
-use crate::input::{Input, ReadError, Sink};
 use crate::spans::{NewParent, Span, SpanIndex};
 
 /// The facts about a span that is alone in its trace.

@@ -1,18 +1,11 @@
 //! Berkeley Function-Calling Leaderboard: its tasks, the calls of models, and the accepted calls.
 
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::bfcl_task::{TaskFacts, question};
 use super::calls;
 use super::types::Types;
 use super::written::tagged;
-use crate::arguments::{arguments, tool};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::{Fields, count, members, names};
-use crate::input::{At, Input, ReadError, Sink};
-use crate::trace::{Trace, TraceKind, TracedCall};
+use crate::fields::{count, names};
+use crate::formats::prelude::*;
 
 /// The format of BFCL's questions, results and possible answers, alone or joined.
 pub(in super::super) const BFCL: Format = Format {
@@ -82,8 +75,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let facts = TaskFacts::from_json(value);
         let (question, has_more) = question(value);
         let Some(mut trace) = calls_of(value, at.id(value.id("id")), &facts) else {
-            sink.warn(at.line, "a record of another layout is left out");
-            return Ok(());
+            return sink.skip(at.line, "a record of another layout is left out");
         };
         if has_more {
             sink.warn(
@@ -159,29 +151,26 @@ fn result(conversation: &mut Conversation, result: &Json) {
 
 /// One reply: a list of {NAME: arguments}, or a text, which is calls in Python or the answer.
 fn reply(conversation: &mut Conversation, reply: &Json) {
-    conversation.end_reply();
-    conversation.reply(None);
+    conversation.new_reply();
     match reply {
         Json::String(text) => self::text(conversation, text),
         Json::Array(list) => {
             for item in list {
                 match item {
                     Json::String(text) => python(conversation, text),
-                    item => members(item).iter().for_each(|(name, written)| {
-                        let arguments = arguments(Some(written));
-                        add(
-                            conversation,
-                            TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() },
-                        );
-                    }),
+                    item => by_name(conversation, item),
                 }
             }
         }
-        Json::Object(calls) => calls.iter().for_each(|(name, written)| {
-            let arguments = arguments(Some(written));
-            add(conversation, TracedCall { tool: tool(None, name), arguments, ..TracedCall::default() });
-        }),
+        Json::Object(_) => by_name(conversation, reply),
         _ => conversation.note("a reply of an unknown kind is left out"),
+    }
+}
+
+/// The calls of an object: arguments by the names of their tools.
+fn by_name(conversation: &mut Conversation, calls: &Json) {
+    for (name, written) in members(calls) {
+        add(conversation, TracedCall::new(None, tool(None, name), arguments(Some(written))));
     }
 }
 
@@ -250,10 +239,8 @@ fn answer(conversation: &mut Conversation, truth: &[Json]) {
                 let arguments = Some(Json::Object(first_of_each(conversation, allowed)));
                 let accepted = matches!(allowed, Json::Object(_)).then(|| allowed.clone());
                 conversation.call(TracedCall {
-                    tool: tool(None, name),
-                    arguments,
                     extra: accepted.map(|accepted| ("accepted".to_owned(), accepted)).into_iter().collect(),
-                    ..TracedCall::default()
+                    ..TracedCall::new(None, tool(None, name), arguments)
                 });
             }),
         }
@@ -264,10 +251,7 @@ fn answer(conversation: &mut Conversation, truth: &[Json]) {
 fn first_of_each(conversation: &mut Conversation, allowed: &Json) -> Vec<(String, Json)> {
     let mut chosen = Vec::new();
     for (key, values) in members(allowed) {
-        let values = match values {
-            Json::Array(values) => values.as_slice(),
-            one => std::slice::from_ref(one),
-        };
+        let values = items_or_one(values);
         if values.len() > 1 {
             conversation.note(
                 "of several allowed values of an argument the first is taken; all are in the member `accepted`",

@@ -1,9 +1,6 @@
 //! The facts of a BFCL record about its task: the category, the language and the offered functions.
 
-use m3_trajectory::json::Json;
-
-use crate::content::{object, string};
-use crate::fields::{Fields, members};
+use crate::formats::prelude::*;
 
 /// The facts of a record about its task.
 #[derive(Debug, PartialEq)]

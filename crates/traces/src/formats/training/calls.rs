@@ -1,11 +1,7 @@
 //! Calls in the syntax of Python: `f(a=1, b='x')`. Nothing is run; an argument that is not a literal stays a text.
 
-use m3_trajectory::json::Json;
-
-use crate::arguments::tool;
-use crate::content::string;
+use crate::formats::prelude::*;
 use crate::literal::Reader;
-use crate::trace::TracedCall;
 
 /// The calls of a text that holds nothing else. In a list, `[f(a=1), g()]`, names may have spaces, and arguments
 /// without names stay text. Outside of a list, `f(a=1)`, names have no spaces and all arguments have names, so that
@@ -54,11 +50,8 @@ impl Reader<'_> {
                 } else {
                     string(start.get(..start.len() - left)?.trim())
                 };
-                return (is_named || may_be_any).then(|| TracedCall {
-                    tool: tool(None, name),
-                    arguments: Some(arguments),
-                    ..TracedCall::default()
-                });
+                return (is_named || may_be_any)
+                    .then(|| TracedCall::new(None, tool(None, name), Some(arguments)));
             }
             let key = self.key();
             let value = self.argument()?;

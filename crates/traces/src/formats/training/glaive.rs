@@ -1,18 +1,8 @@
 //! Glaive: a conversation in one text, with `<functioncall>` and the names of the speakers in capitals.
 
-use m3_trajectory::json::{Json, parse};
-
-use super::super::Format;
 use super::{records, written};
-use crate::arguments::{or_empty, tool};
-use crate::content::Content;
-use crate::content::string;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::literal;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
 
 /// The format of conversations in one text.
 pub(in super::super) const GLAIVE: Format = Format {
@@ -67,7 +57,7 @@ fn turn(conversation: &mut Conversation, speaker: &str, text: &str) {
         "USER:" => conversation.user(Content::of_text(text)),
         "ASSISTANT:" => reply(conversation, text),
         "FUNCTION RESPONSE:" => {
-            conversation.result(Outcome { result: Some(string(text)), ..Outcome::default() });
+            conversation.result(Outcome::new(None, Some(string(text))));
         }
         _ => {}
     }
@@ -98,16 +88,12 @@ fn call(text: &str) -> TracedCall {
             _ => literal::value(&format!("'{inside}'"))
                 .map_or_else(|| string(&inside), |it| written::object(it.as_str().unwrap_or(&inside))),
         };
-        return TracedCall { tool: tool(None, name), arguments: Some(arguments), ..TracedCall::default() };
+        return TracedCall::new(None, tool(None, name), Some(arguments));
     }
     let value = literal::value(text).filter(|value| value.text("name").is_some());
     value.map_or_else(
         || written::unreadable(text),
-        |value| TracedCall {
-            tool: tool(None, value.text("name").unwrap_or_default()),
-            arguments: or_empty(value.member("arguments")),
-            ..TracedCall::default()
-        },
+        |value| TracedCall::new(None, named_tool(&value, "name"), or_empty(value.member("arguments"))),
     )
 }
 

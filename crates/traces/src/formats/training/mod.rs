@@ -17,14 +17,9 @@ pub(super) use rendered::RENDERED;
 pub(super) use sharegpt::SHAREGPT;
 pub(super) use xlam::XLAM;
 
-use m3_trajectory::json::Json;
-
 use crate::call_shapes;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::input::{At, Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::literal;
-use crate::trace::TracedCall;
 
 /// What models write before calls.
 const MARKS: [&str; 4] = ["[TOOL_CALLS]", "<|python_tag|>", "<functioncall>", "<function_call>"];
@@ -77,8 +72,7 @@ fn records(
         if each(&mut conversation, value) {
             return sink.trace(at.line, conversation.finish());
         }
-        sink.warn(at.line, "a record of another layout is left out");
-        Ok(())
+        sink.skip(at.line, "a record of another layout is left out")
     })
 }
 
@@ -162,20 +156,18 @@ mod tests {
             recognize_and_read(&text).1.unwrap().0.remove(0)
         };
         let task = question("simple_python_1");
-        assert_eq!((task.kind, task.task_type.as_deref()), (crate::TraceKind::Task, Some("simple_python")));
+        assert_eq!((task.kind, task.task_type.as_deref()), (TraceKind::Task, Some("simple_python")));
         assert_eq!(task.extra.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["functions"]);
         let none = question("irrelevance_1");
-        assert!(none.kind == crate::TraceKind::Reference && none.call_count() == 0);
+        assert!(none.kind == TraceKind::Reference && none.call_count() == 0);
         let both = r#"{"id": "x", "question": [[{"role": "user", "content": "q"}]], "ground_truth": [{"f": {"a": [1, 2]}}]}"#;
         let trace = recognize_and_read(both).1.unwrap().0.remove(0);
-        assert!(
-            trace.kind == crate::TraceKind::Reference && trace.question.is_some() && trace.call_count() == 1
-        );
+        assert!(trace.kind == TraceKind::Reference && trace.question.is_some() && trace.call_count() == 1);
         let made = recognize_and_read(r#"{"id": "x", "result": [{"f": "{}"}], "input_token_count": 3}"#)
             .1
             .unwrap()
             .0
             .remove(0);
-        assert!(made.kind == crate::TraceKind::Prediction && made.usage.input == Some(3));
+        assert!(made.kind == TraceKind::Prediction && made.usage.input == Some(3));
     }
 }

@@ -4,12 +4,9 @@
 
 mod llama;
 
-use super::super::Format;
 use super::types::Types;
 use super::{records, results, written};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 
 /// Rendered conversations.
 pub(in super::super) const RENDERED: Format = Format {

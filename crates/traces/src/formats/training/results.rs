@@ -1,12 +1,7 @@
 //! Results as they are written into the texts of training data.
 
-use m3_trajectory::json::{Json, parse};
-
-use crate::content::string;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::literal::value;
-use crate::outcome::Outcome;
 
 /// The results of one turn: blocks of `<tool_response>`, with or without the outermost tags, a list of {`name`,
 /// `results`}, or one text.
@@ -53,12 +48,12 @@ fn outcome(text: &str) -> Outcome {
             return named(value);
         }
     }
-    Outcome { result: Some(string(text)), ..Outcome::default() }
+    Outcome::new(None, Some(string(text)))
 }
 
 /// A result that names its tool.
 fn named(value: Json) -> Outcome {
-    Outcome { tool: value.text("name").map(str::to_owned), result: Some(value), ..Outcome::default() }
+    Outcome { tool: value.text("name").map(str::to_owned), ..Outcome::new(None, Some(value)) }
 }
 
 #[cfg(test)]

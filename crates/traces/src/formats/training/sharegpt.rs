@@ -1,18 +1,9 @@
 //! Conversations of {`from`, `value`}: `ShareGPT` and Hermes, LLaMA-Factory, `APIGen` of several turns, `ToolACE`, `ToolBench`.
 
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::types::Types;
 use super::{calls, glaive, records, results, written};
-use crate::arguments::tool;
-use crate::content::Content;
-use crate::conversation::{Answer, Conversation};
-use crate::fields::{Fields, members};
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 use crate::literal::value;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
 
 /// The format of conversations of {`from`, `value`}.
 pub(in super::super) const SHAREGPT: Format = Format {
@@ -64,7 +55,7 @@ impl Reader {
             .first(&TEXT)
             .map(|value| value.as_str().map_or_else(|| Content::from_json(value).text(), str::to_owned));
         let text = text.unwrap_or_default();
-        match turn.first(&ROLE).and_then(Json::as_str) {
+        match turn.first_text(&ROLE) {
             Some("system") => self.types.add_prompt(&text),
             Some("human" | "user") => conversation.user(Content::of_text(question_of(&text))),
             Some("gpt" | "assistant" | "chatgpt" | "model" | "bot") => {
@@ -110,7 +101,7 @@ impl Reader {
         let text = written::without_thoughts(text);
         let calls = if text.starts_with('[') { calls::calls(text) } else { None };
         match calls.filter(|calls| !calls.is_empty()) {
-            Some(calls) => calls.into_iter().for_each(|call| conversation.call(call)),
+            Some(calls) => conversation.calls(calls),
             None => conversation.say(text),
         }
     }
@@ -121,8 +112,7 @@ impl Reader {
         let arguments = written::object(input);
         conversation.reply(None);
         if name != "Finish" {
-            let call =
-                TracedCall { tool: tool(None, name), arguments: Some(arguments), ..TracedCall::default() };
+            let call = TracedCall::new(None, tool(None, name), Some(arguments));
             return conversation.call(call);
         }
         self.has_finished = true;
@@ -142,7 +132,7 @@ impl Reader {
             && members(&value).iter().all(|(key, _)| key == "error" || key == "response")
         {
             let is_error = value.member("error").is_some_and(|error| error.as_str() != Some(""));
-            return conversation.result(Outcome { result: Some(value), is_error, ..Outcome::default() });
+            return conversation.result(Outcome { is_error, ..Outcome::new(None, Some(value)) });
         }
         results::results(conversation, text);
     }
@@ -176,10 +166,7 @@ mod tests {
         let mut conversation = Conversation::default();
         let mut reader = Reader::default();
         for (from, value) in turns {
-            let turn = crate::content::object([
-                ("from", crate::content::string(from)),
-                ("value", crate::content::string(value)),
-            ]);
+            let turn = object([("from", string(from)), ("value", string(value))]);
             reader.turn(&mut conversation, &turn);
         }
         conversation.finish()

@@ -1,11 +1,6 @@
 //! The types of tools' parameters, for formats that do not mark which texts are numbers.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::{Json, parse};
-
-use crate::content::string;
-use crate::fields::{Fields, members};
+use crate::formats::prelude::*;
 use crate::literal::value;
 
 /// The types of arguments, by tool and name.

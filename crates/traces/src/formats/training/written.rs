@@ -1,14 +1,8 @@
 //! Calls as a model writes them into its text: JSON, Python-like dicts or XML between tags.
 
-use m3_trajectory::json::Json;
-
 use super::types::Types;
-use crate::arguments::{call_id, or_empty, tool};
-use crate::content::string;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
+use crate::formats::prelude::*;
 use crate::literal::value;
-use crate::trace::TracedCall;
 
 /// The text outside of all pairs of these tags, and the text in each pair. A block without an end goes to the next
 /// beginning.
@@ -47,7 +41,7 @@ pub(super) fn calls(conversation: &mut Conversation, text: &str, types: &Types) 
         return xml(conversation, text, tags, types);
     }
     match value(text).and_then(|value| of_value(&value)) {
-        Some(calls) => calls.into_iter().for_each(|call| conversation.call(call)),
+        Some(calls) => conversation.calls(calls),
         None => conversation.call(unreadable(text)),
     }
 }
@@ -76,12 +70,12 @@ pub(super) fn of_value(value: &Json) -> Option<Vec<TracedCall>> {
 
 fn of_object(value: &Json) -> Option<TracedCall> {
     let function = value.member("function").filter(|it| matches!(it, Json::Object(_))).unwrap_or(value);
-    Some(TracedCall {
-        id: call_id(value.member("id")),
-        tool: tool(None, function.text("name")?),
-        arguments: or_empty(function.first(&["arguments", "parameters"])),
-        ..TracedCall::default()
-    })
+    let id = call_id(value.member("id"));
+    Some(TracedCall::new(
+        id,
+        tool(None, function.text("name")?),
+        or_empty(function.first(&["arguments", "parameters"])),
+    ))
 }
 
 /// How an element of a call begins and ends, how one of an argument begins, and what ends a name.
@@ -98,11 +92,7 @@ pub(super) fn xml(conversation: &mut Conversation, text: &str, tags: &[&str; 4],
         let (name, body) = piece.split_once(after_name).unwrap_or((piece, ""));
         let body = body.split(end).next().unwrap_or_default();
         if body.trim_start().starts_with('{') {
-            conversation.call(TracedCall {
-                tool: tool(None, name.trim()),
-                arguments: Some(object(body)),
-                ..TracedCall::default()
-            });
+            conversation.call(TracedCall::new(None, tool(None, name.trim()), Some(object(body))));
             continue;
         }
         let pairs = body.split(argument).skip(1).map(|piece| {
@@ -130,11 +120,7 @@ fn typed<'t>(
         }
         members.push((key.trim().to_owned(), value));
     }
-    conversation.call(TracedCall {
-        tool: tool(None, name),
-        arguments: Some(Json::Object(members)),
-        ..TracedCall::default()
-    });
+    conversation.call(TracedCall::new(None, tool(None, name), Some(Json::Object(members))));
 }
 
 #[cfg(test)]

@@ -1,14 +1,8 @@
 //! xLAM and `APIGen` of one turn: a query with its reference calls.
 
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::types::Types;
 use super::{records, written};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::input::{Input, ReadError, Sink};
+use crate::formats::prelude::*;
 
 /// Queries with their calls.
 pub(in super::super) const XLAM: Format = Format {
@@ -29,7 +23,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
 
 fn record(conversation: &mut Conversation, value: &Json) -> bool {
     conversation.is_reference = true;
-    conversation.user(value.member("query").map(Content::from_json).unwrap_or_default());
+    conversation.user(Content::of_member(value, "query"));
     conversation.reply(None);
     match value.member("answers") {
         Some(Json::String(text)) => {
@@ -40,7 +34,7 @@ fn record(conversation: &mut Conversation, value: &Json) -> bool {
             );
         }
         Some(list) => match written::of_value(list) {
-            Some(calls) => calls.into_iter().for_each(|call| conversation.call(call)),
+            Some(calls) => conversation.calls(calls),
             None => conversation.note("answers that are no calls are left out"),
         },
         None => {}
@@ -63,7 +57,7 @@ mod tests {
         let mut conversation = Conversation::default();
         record(&mut conversation, &value);
         let trace = conversation.finish();
-        assert_eq!(trace.kind, crate::TraceKind::Reference);
+        assert_eq!(trace.kind, TraceKind::Reference);
         assert_eq!(trace.steps.iter().map(Vec::len).collect::<Vec<_>>(), [2]);
     }
 }

@@ -10,24 +10,15 @@ pub(super) use result::RESULT;
 pub(super) use stream::STREAM;
 pub(super) use ui::UI_MESSAGES;
 
-use m3_trajectory::json::Json;
-
-use crate::arguments::{arguments, call_id, tool};
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::trace::TracedCall;
+use crate::formats::prelude::*;
 
 /// The beginnings of errors that quote the model's text in place of an object.
 const QUOTES: [&str; 2] = ["JSON parsing failed: Text: ", "Type validation failed: Value: "];
 
 /// A call in any version: the arguments are `input`, `args` up to version 4.
 fn call(part: &Json) -> TracedCall {
-    TracedCall {
-        id: call_id(part.member("toolCallId")),
-        tool: tool(None, part.text("toolName").unwrap_or_default()),
-        arguments: arguments(part.first(&["input", "args"])),
-        ..TracedCall::default()
-    }
+    let id = call_id(part.member("toolCallId"));
+    TracedCall::new(id, named_tool(part, "toolName"), arguments(part.first(&["input", "args"])))
 }
 
 /// Restores the model's text in place of `{}`, which messages hold instead of a broken input: only the error quotes it.

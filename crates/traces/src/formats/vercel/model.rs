@@ -1,16 +1,7 @@
 //! `ModelMessage`s: the messages to and from a model, with the results as it saw them.
 
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::{call, restore_inputs};
-use crate::arguments::call_id;
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::head::messages;
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
+use crate::formats::prelude::*;
 
 /// Lists of messages with calls or results as parts.
 pub(in super::super) const MESSAGES: Format = Format {

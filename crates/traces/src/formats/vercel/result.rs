@@ -1,20 +1,8 @@
 //! The result of `generateText` or `streamText`, with a step for every reply.
 
-use std::collections::HashMap;
-
-use m3_trajectory::json::{Json, parse};
-
-use super::super::Format;
 use super::{call, model, restore_inputs};
-use crate::arguments::call_id;
-use crate::content::{Content, object, string};
-use crate::conversation::Conversation;
-use crate::fields::{Fields, number};
-use crate::head::messages;
-use crate::input::{At, Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::time::time;
-use crate::usage::Usage;
+use crate::fields::number;
+use crate::formats::prelude::*;
 
 /// The format of results of `generateText` and `streamText`.
 pub(in super::super) const RESULT: Format = Format {
@@ -91,16 +79,13 @@ fn question(body: &Json) -> Option<Content> {
 }
 
 fn step(conversation: &mut Conversation, step: &Json) {
-    conversation.end_reply();
-    conversation.reply(None);
+    conversation.new_reply();
     let response = step.member("response");
     conversation.within(response.and_then(|it| it.member("timestamp")).and_then(time));
     let model =
         response.and_then(|it| it.text("modelId")).or_else(|| step.below(&["model", "modelId"])?.as_str());
-    if let Some(model) = model {
-        conversation.model = Some(model.to_owned());
-    }
-    conversation.usage.add(step.member("usage").map(Usage::of_ai_sdk).unwrap_or_default());
+    conversation.set_model(model);
+    conversation.usage.add(step.member("usage").map(Usage::of_ai_sdk));
     let model_results = model_results(response);
     let mut outcomes = Vec::new();
     if step.list("content").is_empty() {
@@ -125,9 +110,7 @@ fn step(conversation: &mut Conversation, step: &Json) {
             _ => conversation.note("a part of an unknown type is left out"),
         }
     }
-    for outcome in outcomes {
-        conversation.result(outcome);
-    }
+    conversation.results(outcomes);
     times(conversation, step);
 }
 
@@ -155,11 +138,9 @@ fn outcome(part: &Json, model_results: &HashMap<&str, &Json>) -> Outcome {
         part.get("output").or_else(|| part.get("result")).cloned()
     };
     Outcome {
-        id: call_id(part.member("toolCallId")),
         tool: part.text("toolName").map(str::to_owned),
-        result,
         is_error,
-        ..Outcome::default()
+        ..Outcome::new(call_id(part.member("toolCallId")), result)
     }
 }
 

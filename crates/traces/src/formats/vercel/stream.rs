@@ -1,21 +1,8 @@
 //! The stream that a chat application gets: a chunk a line, bare or as server-sent events.
 
-use std::collections::{BTreeMap, HashMap};
-
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::call;
-use crate::arguments::{arguments, call_id, tool};
-use crate::content::string;
-use crate::conversation::Conversation;
 use crate::events::events;
-use crate::fields::Fields;
-use crate::head::Shape;
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// The format of UI message streams.
 pub(in super::super) const STREAM: Format = Format {
@@ -59,7 +46,7 @@ impl Stream {
     fn chunk(&mut self, chunk: &Json) {
         let text = |key: &str| chunk.text(key).unwrap_or_default();
         // The ids and pieces of `fullStream` have other names than those of a UI's stream.
-        let either = |keys: &[&str]| chunk.first(keys).and_then(Json::as_str).unwrap_or_default();
+        let either = |keys: &[&str]| chunk.first_text(keys).unwrap_or_default();
         let call_id = || either(&["toolCallId", "id"]);
         match text("type") {
             "start-step" | "finish-step" => self.end_step(),
@@ -120,7 +107,7 @@ impl Stream {
 
     fn outcome(&mut self, chunk: &Json, result: Option<Json>, is_error: bool) {
         let id = call_id(chunk.member("toolCallId"));
-        let outcome = Outcome { id: id.clone(), result, is_error, ..Outcome::default() };
+        let outcome = Outcome { is_error, ..Outcome::new(id.clone(), result) };
         // A call that the provider ran is done before the reply goes on.
         if chunk.is("providerExecuted") {
             if !chunk.is("preliminary") {
@@ -141,18 +128,11 @@ impl Stream {
         for (id, name, written) in std::mem::take(&mut self.open).into_values() {
             self.conversation.note("a call was cut while it was written");
             let (id, arguments) = (Some(id).filter(|id| !id.is_empty()), arguments(Some(&string(&written))));
-            self.conversation.call(TracedCall {
-                id,
-                tool: tool(None, &name),
-                arguments,
-                ..TracedCall::default()
-            });
+            self.conversation.call(TracedCall::new(id, tool(None, &name), arguments));
         }
         self.places.clear();
         self.ended.clear();
-        for outcome in self.outcomes.drain(..) {
-            self.conversation.result(outcome);
-        }
+        self.conversation.results(self.outcomes.drain(..));
         self.conversation.end_reply();
     }
 

@@ -1,19 +1,7 @@
 //! `UIMessage`s, as chat applications store them: one message of the assistant holds all its replies.
 
-use m3_trajectory::json::Json;
-
-use super::super::Format;
 use super::{call, restore_inputs};
-use crate::arguments::{arguments, call_id, tool};
-use crate::content::Content;
-use crate::conversation::Conversation;
-use crate::fields::Fields;
-use crate::head::messages;
-use crate::input::{Input, ReadError, Sink};
-use crate::outcome::Outcome;
-use crate::time::time;
-use crate::trace::TracedCall;
-use crate::usage::Usage;
+use crate::formats::prelude::*;
 
 /// Lists of messages with calls as parts.
 pub(in super::super) const UI_MESSAGES: Format = Format {
@@ -60,7 +48,7 @@ fn message(conversation: &mut Conversation, message: &Json) {
             conversation.end_reply();
             let usage =
                 message.member("metadata").and_then(|metadata| metadata.first(&["totalUsage", "usage"]));
-            conversation.usage.add(usage.map(Usage::of_ai_sdk).unwrap_or_default());
+            conversation.usage.add(usage.map(Usage::of_ai_sdk));
             if message.list("parts").is_empty() {
                 invocations(conversation, message);
             } else {
@@ -89,7 +77,7 @@ fn call_and_outcome(part: &Json) -> (TracedCall, Option<Outcome>) {
         "result" => (part.get("result").cloned(), false),
         _ => return (call, None),
     };
-    (call, Some(Outcome { id, result, is_error, ..Outcome::default() }))
+    (call, Some(Outcome { is_error, ..Outcome::new(id, result) }))
 }
 
 /// Adds the parts of a message; `step-start` separates its replies.
@@ -99,9 +87,7 @@ fn parts(conversation: &mut Conversation, parts: &[Json]) {
     for part in parts {
         match part.text("type") {
             Some("step-start") => {
-                for outcome in outcomes.drain(..) {
-                    conversation.result(outcome);
-                }
+                conversation.results(outcomes.drain(..));
                 conversation.end_reply();
             }
             Some("text") => {
@@ -121,9 +107,7 @@ fn parts(conversation: &mut Conversation, parts: &[Json]) {
                     outcomes.extend(outcome);
                 }
                 if !has_steps {
-                    for outcome in outcomes.drain(..) {
-                        conversation.result(outcome);
-                    }
+                    conversation.results(outcomes.drain(..));
                     conversation.end_reply();
                     conversation.note("whether a call was made together with others is unknown");
                 }
@@ -133,9 +117,7 @@ fn parts(conversation: &mut Conversation, parts: &[Json]) {
             _ => conversation.note("a part of an unknown type is left out"),
         }
     }
-    for outcome in outcomes {
-        conversation.result(outcome);
-    }
+    conversation.results(outcomes);
     conversation.end_reply();
 }
 
@@ -148,9 +130,7 @@ fn invocations(conversation: &mut Conversation, message: &Json) {
             conversation.note("whether a call was made together with others is unknown");
         }
         if step.is_none() || step != last {
-            for outcome in outcomes.drain(..) {
-                conversation.result(outcome);
-            }
+            conversation.results(outcomes.drain(..));
             conversation.end_reply();
         }
         last = step;
@@ -158,12 +138,9 @@ fn invocations(conversation: &mut Conversation, message: &Json) {
         conversation.call(call);
         outcomes.extend(outcome);
     }
-    for outcome in outcomes {
-        conversation.result(outcome);
-    }
-    conversation.end_reply();
-    conversation.reply(None);
-    conversation.say(message.member("content").map(Content::from_json).unwrap_or_default().text().as_str());
+    conversation.results(outcomes);
+    conversation.new_reply();
+    conversation.say(Content::of_member(message, "content").text().as_str());
     conversation.end_reply();
 }
 

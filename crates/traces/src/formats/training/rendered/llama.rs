@@ -1,13 +1,8 @@
 //! Llama 3: a call is the whole turn, as JSON of `name` and `parameters` or after `<|python_tag|>`.
 
-use m3_trajectory::json::{Json, parse};
-
 use super::super::{calls, written};
-use crate::content::{Content, string};
-use crate::conversation::Conversation;
+use crate::formats::prelude::*;
 use crate::literal::value;
-use crate::outcome::Outcome;
-use crate::trace::TracedCall;
 
 pub(super) fn read(conversation: &mut Conversation, text: &str) {
     for piece in text.split("<|start_header_id|>").skip(1) {
@@ -20,7 +15,7 @@ pub(super) fn read(conversation: &mut Conversation, text: &str) {
             "assistant" => reply(conversation, body),
             "ipython" | "tool" => {
                 let result = Some(string(&unquoted(body)));
-                conversation.result(Outcome { result, ..Outcome::default() });
+                conversation.result(Outcome::new(None, result));
             }
             _ => conversation.note("a turn of an unknown role is left out"),
         }
@@ -54,9 +49,7 @@ fn reply(conversation: &mut Conversation, body: &str) {
     let (text, is_tagged) =
         body.strip_prefix("<|python_tag|>").map_or((body, false), |text| (text.trim(), true));
     if let Some(calls) = if is_tagged { built_in(text) } else { None } {
-        for call in calls {
-            conversation.call(call);
-        }
+        conversation.calls(calls);
         return;
     }
     // Several calls are divided by semicolons.
