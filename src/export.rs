@@ -14,7 +14,7 @@ use crate::import::MediaFolder;
 
 /// The folders that have the media of a file of trajectories.
 #[derive(Debug)]
-pub struct MediaFiles {
+pub(crate) struct MediaFiles {
     /// The folder of the file, and that of the run.
     folders: Vec<Workspace>,
     /// The folders that tasks' images are looked for in.
@@ -25,8 +25,7 @@ pub struct MediaFiles {
 
 impl MediaFiles {
     /// The media of a file of trajectories. Results may name files in its folder or in the run's, but none outside.
-    #[must_use]
-    pub fn beside(trajectories: &Path, images: Vec<PathBuf>) -> Self {
+    pub(crate) fn beside(trajectories: &Path, images: Vec<PathBuf>) -> Self {
         let folder = trajectories.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
         // `m3 run` also writes each prediction into a folder of its own.
         let of_one = |folder: &&PathBuf| folder.ends_with("predictions") || folder.ends_with("interrupted");
@@ -36,13 +35,12 @@ impl MediaFiles {
     }
 
     /// The number of files that were missing, or not of the expected kind.
-    #[must_use]
-    pub fn missing(&self) -> u64 {
+    pub(crate) fn missing(&self) -> u64 {
         self.missing
     }
 
     /// Puts the data of files in place of their names.
-    pub fn put_in(&mut self, trajectory: &mut Trajectory) {
+    pub(crate) fn put_in(&mut self, trajectory: &mut Trajectory) {
         let workspace = workspace_of(trajectory);
         each_part(trajectory, &mut |part| self.put_into(part, &workspace));
         self.put_image(trajectory, &workspace);
@@ -131,7 +129,7 @@ pub(crate) fn workspace(id: &str, repeat: Option<u64>) -> String {
 ///
 /// # Errors
 /// A message if a file cannot be written.
-pub fn put_out(trajectory: &mut Trajectory, folder: &MediaFolder) -> Result<(), String> {
+pub(crate) fn put_out(trajectory: &mut Trajectory, folder: &MediaFolder) -> Result<(), String> {
     let mut failed = None;
     each_part(trajectory, &mut |part| {
         if failed.is_none() {

@@ -19,16 +19,16 @@ mod report;
 mod similarity;
 mod sweep;
 
-pub use fidelity::{
+pub(crate) use fidelity::{
     AskedPair, DoubtfulPair, FIDELITY_SCHEMA, FidelityReport, GroupReport, LabelledSource,
     LabelledSourceError, PairFile, PairFileError, PairReport, ReliabilityReport, SourceReport, SourcesReport,
     TestPair, TrainingReport, Trial, adapt, adapted_to, area_under_curve, brier_score, calibration_error,
     cosine_trial, examples, file_labels, pair_files, train_anew, typed_trial,
 };
-pub use pairs::{LabelSummary, LabelledArguments, MajorityError, MajorityLabels};
-pub use report::{
+pub(crate) use pairs::{LabelSummary, LabelledArguments, MajorityError, MajorityLabels};
+pub(crate) use report::{
     AgreementCell, CALIBRATION_SCHEMA, CalibrationReport, IntervalReport, LabelCounts, SensitivityReport,
     ThresholdReport, calibrate,
 };
-pub use similarity::similarities;
-pub use sweep::{LabelledPair, Pick, Sweep};
+pub(crate) use similarity::similarities;
+pub(crate) use sweep::{LabelledPair, Pick, Sweep};

@@ -8,7 +8,7 @@ use m3_trajectory::json::Json;
 
 /// The error of a file of labels that cannot be used to choose thresholds.
 #[derive(Debug, thiserror::Error)]
-pub enum MajorityError {
+pub(crate) enum MajorityError {
     /// The file cannot be read.
     #[error(transparent)]
     Labels(#[from] LabelsError),
@@ -24,43 +24,43 @@ pub enum MajorityError {
 
 /// A pair with the label that most people give it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LabelledArguments {
+pub(crate) struct LabelledArguments {
     /// The pair's id.
-    pub id: String,
+    pub(crate) id: String,
     /// The tool as `server/tool`.
-    pub tool: String,
+    pub(crate) tool: String,
     /// The arguments of the reference's call.
-    pub reference: Json,
+    pub(crate) reference: Json,
     /// The arguments of the predicted call.
-    pub predicted: Json,
+    pub(crate) predicted: Json,
     /// The majority label.
-    pub label: Label,
+    pub(crate) label: Label,
 }
 
 /// Counts of the labels in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LabelSummary {
+pub(crate) struct LabelSummary {
     /// The number of pairs in the file.
-    pub pairs: usize,
+    pub(crate) pairs: usize,
     /// The number of different names of people.
-    pub people: usize,
+    pub(crate) people: usize,
     /// The ids of pairs without any label.
-    pub unlabelled: Vec<String>,
+    pub(crate) unlabelled: Vec<String>,
     /// The ids of pairs in which no label has more votes than every other; they are left out.
-    pub ties: Vec<String>,
+    pub(crate) ties: Vec<String>,
     /// The ids of pairs in which people disagree but most give the same label.
-    pub disagreements: Vec<String>,
+    pub(crate) disagreements: Vec<String>,
 }
 
 /// The pairs of a file with their majority labels.
 #[derive(Debug)]
-pub struct MajorityLabels {
+pub(crate) struct MajorityLabels {
     /// The pairs that have a majority label.
-    pub pairs: Vec<LabelledArguments>,
+    pub(crate) pairs: Vec<LabelledArguments>,
     /// For each pair of the file, the labels that people give: 0 weak, 1 medium, 2 strong.
-    pub votes: Vec<Vec<Option<f64>>>,
+    pub(crate) votes: Vec<Vec<Option<f64>>>,
     /// Counts of the labels.
-    pub summary: LabelSummary,
+    pub(crate) summary: LabelSummary,
 }
 
 impl MajorityLabels {
@@ -68,7 +68,7 @@ impl MajorityLabels {
     ///
     /// # Errors
     /// [`MajorityError`].
-    pub fn read(path: &Path) -> Result<Self, MajorityError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, MajorityError> {
         let (labels, name) = Labels::read(path)?;
         let labels_of_majority = Self::of(labels);
         if labels_of_majority.pairs.is_empty() {

@@ -11,7 +11,7 @@ use super::pairs::LabelledArguments;
 ///
 /// # Errors
 /// [`EncoderError`].
-pub fn similarities(
+pub(crate) fn similarities(
     pairs: &[LabelledArguments],
     serializer: &Serializer<'_>,
     embedder: &mut Embedder,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 /// The template of an id: text with `{file}`, the name of the file without its ending, `{sample}`, the id in the file,
 /// and `{format}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdTemplate(String);
+pub(crate) struct IdTemplate(String);
 
 /// The names that a template may have.
 const NAMES: [&str; 3] = ["file", "sample", "format"];
@@ -34,8 +34,7 @@ impl FromStr for IdTemplate {
 
 impl IdTemplate {
     /// The id of a trajectory; `{sample}` is the name of the file if the file gives no id.
-    #[must_use]
-    pub fn fill(&self, file: &str, sample: Option<&str>, format: &str) -> String {
+    pub(crate) fn fill(&self, file: &str, sample: Option<&str>, format: &str) -> String {
         let mut out = String::new();
         let mut rest = self.0.as_str();
         // Names are filled in one pass: an id may hold `{file}` itself.

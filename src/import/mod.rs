@@ -17,21 +17,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-pub use ids::IdTemplate;
+pub(crate) use ids::IdTemplate;
 use m3_support::files::is_plain;
-pub use m3_traces::{FileToImport, walk};
+pub(crate) use m3_traces::{FileToImport, walk};
 use m3_traces::{Format, ReadError, Sink, Trace, TraceKind, recognize, recognize_among};
 use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::Vocabulary;
 use m3_trajectory::{SourceError, Trajectory};
-pub use media::MediaFolder;
-pub use offered::OfferedTools;
-pub use report::{FileImport, ImportReport, NoteReport};
-pub use spool::{Role, Spool, SpoolReader, SpooledTrajectory};
+pub(crate) use media::MediaFolder;
+pub(crate) use offered::OfferedTools;
+pub(crate) use report::{FileImport, ImportReport, NoteReport};
+pub(crate) use spool::{Role, Spool, SpoolReader, SpooledTrajectory};
 
 /// What to do with the calls of agents that a call has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SubAgents {
+pub(crate) enum SubAgents {
     /// The calls are left out, and counted in a note.
     LeaveOut,
     /// The calls become trajectories of their own, `ID/AGENT`.
@@ -40,7 +40,7 @@ pub enum SubAgents {
 
 /// The kind of trajectories that an import makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ImportAs {
+pub(crate) enum ImportAs {
     /// Predictions, with everything that was recorded.
     Predictions,
     /// References: tasks with the calls that should be made: the question, the image and the steps, without results.
@@ -49,50 +49,50 @@ pub enum ImportAs {
 
 /// Options of an import.
 #[derive(Debug)]
-pub struct ImportOptions<'a> {
+pub(crate) struct ImportOptions<'a> {
     /// The formats that files may have, whatever they look like: the first that fits, else the first.
-    pub from: Option<&'a [&'static Format]>,
+    pub(crate) from: Option<&'a [&'static Format]>,
     /// What to do with the calls of sub-agents.
-    pub sub_agents: SubAgents,
+    pub(crate) sub_agents: SubAgents,
     /// The kind of trajectories to make.
-    pub imported_as: ImportAs,
+    pub(crate) imported_as: ImportAs,
     /// Whether references have a file of their own.
-    pub wants_references: bool,
+    pub(crate) wants_references: bool,
     /// Whether tasks have a file of their own.
-    pub wants_tasks: bool,
+    pub(crate) wants_tasks: bool,
     /// Whether tools have a file of their own.
-    pub wants_tools: bool,
+    pub(crate) wants_tools: bool,
     /// The folder for media; `None` if nothing is written.
-    pub media: Option<&'a MediaFolder>,
+    pub(crate) media: Option<&'a MediaFolder>,
     /// The number of files that are read at once.
-    pub threads: usize,
+    pub(crate) threads: usize,
 }
 
 /// The result of an import: everything that was read.
 #[derive(Debug)]
-pub struct ImportedFiles {
+pub(crate) struct ImportedFiles {
     /// The files, in the order in which they were given.
-    pub files: Vec<FileImport>,
+    pub(crate) files: Vec<FileImport>,
     /// The trajectories of each file.
-    pub spooled: Vec<Vec<SpooledTrajectory>>,
+    pub(crate) spooled: Vec<Vec<SpooledTrajectory>>,
     /// The temporary files that hold the trajectories.
-    pub spools: Vec<Spool>,
+    pub(crate) spools: Vec<Spool>,
     /// The names of all tools.
-    pub tools: Vocabulary,
+    pub(crate) tools: Vocabulary,
     /// The tools that files say were offered.
-    pub offered: OfferedTools,
+    pub(crate) offered: OfferedTools,
     /// Whether the import was stopped before the end.
-    pub is_stopped: bool,
+    pub(crate) is_stopped: bool,
 }
 
 /// A function that returns whether to stop.
-pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
+pub(crate) type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
 
 /// Reads all files. `progress` gets the number of bytes that are read, and of all bytes.
 ///
 /// # Errors
 /// [`SourceError::Spool`] if the temporary files cannot be written. The errors of a file are in its report.
-pub fn import(
+pub(crate) fn import(
     files: &[FileToImport],
     options: &ImportOptions<'_>,
     stop: Stop<'_>,
@@ -369,8 +369,7 @@ fn as_reference(trajectory: &mut Trajectory) {
 }
 
 /// The folder of images beside a file; for a pipe or a device, `images` in the working folder.
-#[must_use]
-pub fn images_beside(out: &Path) -> PathBuf {
+pub(crate) fn images_beside(out: &Path) -> PathBuf {
     let beside = out.parent().filter(|_| is_plain(out)).unwrap_or(Path::new(""));
     beside.join("images")
 }

@@ -6,17 +6,17 @@ use m3_trajectory::json::Json;
 
 /// Tools by server, each once, in the order in which they come.
 #[derive(Debug, Default)]
-pub struct OfferedTools {
+pub(crate) struct OfferedTools {
     servers: Vec<(String, Vec<Json>)>,
     /// The index of the server, and the index of the tool in it, for each tool.
     places: HashMap<(String, String), (usize, usize)>,
     /// The number of times that a tool came again with another description or schema; the first counts.
-    pub differing: u64,
+    pub(crate) differing: u64,
 }
 
 impl OfferedTools {
     /// Adds a tool; a tool without a name is left out. The server is empty where the file does not name it.
-    pub fn add(&mut self, server: &str, tool: Json) {
+    pub(crate) fn add(&mut self, server: &str, tool: Json) {
         let Some(name) = tool.get("name").and_then(Json::as_str) else { return };
         let key = (server.to_owned(), name.to_owned());
         if let Some((server, place)) = self.places.get(&key) {
@@ -34,7 +34,7 @@ impl OfferedTools {
     }
 
     /// Adds the tools of another file.
-    pub fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.differing += other.differing;
         for (server, tools) in other.servers {
             for tool in tools {
@@ -44,20 +44,17 @@ impl OfferedTools {
     }
 
     /// The number of tools.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
     /// Whether there are no tools.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
     /// The catalog: `{server: {tools: [..]}}`.
-    #[must_use]
-    pub fn into_json(self) -> Json {
+    pub(crate) fn into_json(self) -> Json {
         let server = |(server, tools): (String, Vec<Json>)| {
             (server, Json::Object(vec![("tools".to_owned(), Json::Array(tools))]))
         };

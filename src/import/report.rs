@@ -10,63 +10,63 @@ use serde::Serialize;
 /// The report of an import (`m3.import-report/1`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(title = "m3.import-report/1")]
-pub struct ImportReport {
+pub(crate) struct ImportReport {
     /// Always `m3.import-report/1`.
-    pub schema: &'static str,
+    pub(crate) schema: &'static str,
     /// The number of trajectories in all files.
-    pub trajectories: u64,
+    pub(crate) trajectories: u64,
     /// The number of calls in these trajectories.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// The number of references that were written into a file of their own.
-    pub references: u64,
+    pub(crate) references: u64,
     /// The number of tasks that were written into a file of their own.
-    pub tasks: u64,
+    pub(crate) tasks: u64,
     /// The number of media that were written into files.
-    pub media: usize,
+    pub(crate) media: usize,
     /// The files, in the order in which they were given.
-    pub files: Vec<FileImport>,
+    pub(crate) files: Vec<FileImport>,
 }
 
 /// The result of the import of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct FileImport {
+pub(crate) struct FileImport {
     /// The file, as it was given or found.
-    pub file: String,
+    pub(crate) file: String,
     /// The name of the file without its endings, for ids.
     #[serde(skip)]
-    pub stem: String,
+    pub(crate) stem: String,
     /// The format of the file; null if it is not known.
-    pub format: Option<String>,
+    pub(crate) format: Option<String>,
     /// The error because of which the file could not be read, or not to its end.
-    pub error: Option<String>,
+    pub(crate) error: Option<String>,
     /// Whether the file has none of the formats, nor m3's own.
     #[serde(skip)]
-    pub is_unknown: bool,
+    pub(crate) is_unknown: bool,
     /// The number of trajectories in the file.
-    pub trajectories: u64,
+    pub(crate) trajectories: u64,
     /// The number of steps in these trajectories.
-    pub steps: u64,
+    pub(crate) steps: u64,
     /// The number of calls in these trajectories.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// The number of references for a file of their own.
-    pub references: u64,
+    pub(crate) references: u64,
     /// The number of tasks for a file of their own.
-    pub tasks: u64,
+    pub(crate) tasks: u64,
     /// Notes on what was guessed, skipped or lost in trajectories.
-    pub notes: Vec<NoteReport>,
+    pub(crate) notes: Vec<NoteReport>,
     /// Warnings about parts of the file that could not be read.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     #[serde(skip)]
     counts: Notes,
 }
 
 /// A note on something that was guessed, skipped or lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct NoteReport {
+pub(crate) struct NoteReport {
     /// The note, in words.
-    pub note: String,
+    pub(crate) note: String,
     /// How often this happened.
-    pub count: u64,
+    pub(crate) count: u64,
 }
 
 /// The most warnings of a file that are kept.
@@ -117,8 +117,7 @@ impl FileImport {
 
 impl ImportReport {
     /// The report on these files.
-    #[must_use]
-    pub fn new(files: Vec<FileImport>, media: usize) -> Self {
+    pub(crate) fn new(files: Vec<FileImport>, media: usize) -> Self {
         Self {
             schema: "m3.import-report/1",
             trajectories: files.iter().map(|file| file.trajectories).sum(),

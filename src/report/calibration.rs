@@ -15,8 +15,7 @@ const SHADES: [&str; 5] = [" ", "░", "▒", "▓", "█"];
 const STEPS: u32 = 10;
 
 /// The tables of a report.
-#[must_use]
-pub fn calibration_sheets(report: &CalibrationReport) -> Vec<Sheet> {
+pub(crate) fn calibration_sheets(report: &CalibrationReport) -> Vec<Sheet> {
     let mut sheets = vec![thresholds(report), sweep(report), sensitivity(report)];
     sheets.retain(|sheet| !sheet.rows.is_empty());
     sheets
@@ -175,8 +174,7 @@ fn sensitivity(report: &CalibrationReport) -> Sheet {
 }
 
 /// Agreement as a heat map.
-#[must_use]
-pub fn calibration_picture(report: &CalibrationReport) -> Picture {
+pub(crate) fn calibration_picture(report: &CalibrationReport) -> Picture {
     let is_other = |a: f64, b: f64| (a - b).abs() > 1e-9;
     let (best, default) = (report.best, report.default);
     let [name, default_name] = names(report);

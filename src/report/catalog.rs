@@ -13,62 +13,62 @@ use serde_json::{Map, Value, json};
 /// The report that `m3 tools --compare CATALOG --format json` writes.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "m3.catalog-differences/1")]
-pub struct CatalogDifferences {
+pub(crate) struct CatalogDifferences {
     /// Always `m3.catalog-differences/1`.
-    pub schema: String,
+    pub(crate) schema: String,
     /// The number of tools in the list.
-    pub listed: usize,
+    pub(crate) listed: usize,
     /// The number of tools that are offered.
-    pub offered: usize,
+    pub(crate) offered: usize,
     /// The number of offered tools that are the same in everything that this report compares.
-    pub same: usize,
+    pub(crate) same: usize,
     /// The servers of the list, then the servers that are not in the list.
-    pub servers: Vec<ServerDifferences>,
+    pub(crate) servers: Vec<ServerDifferences>,
     /// Every difference, in the order of the servers and their tools.
-    pub differences: Vec<ToolDifference>,
+    pub(crate) differences: Vec<ToolDifference>,
 }
 
 /// The comparison of the tools of one server, which may be in only one of the catalogs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ServerDifferences {
+pub(crate) struct ServerDifferences {
     /// The name of the server.
-    pub server: String,
+    pub(crate) server: String,
     /// Whether the server failed, so that none of its tools is offered.
-    pub is_failed: bool,
+    pub(crate) is_failed: bool,
     /// The number of the server's tools in the list.
-    pub listed: usize,
+    pub(crate) listed: usize,
     /// The number of tools that the server offers.
-    pub offered: usize,
+    pub(crate) offered: usize,
     /// The number of offered tools that are the same.
-    pub same: usize,
+    pub(crate) same: usize,
     /// The number of the server's tools with another description.
-    pub descriptions: usize,
+    pub(crate) descriptions: usize,
     /// The number of the server's tools with other arguments: other names, types, defaults, or required ones.
-    pub arguments: usize,
+    pub(crate) arguments: usize,
 }
 
 /// One difference between the listed and the offered form of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ToolDifference {
+pub(crate) struct ToolDifference {
     /// The tool as `server/tool`.
-    pub tool: String,
+    pub(crate) tool: String,
     /// The kind of difference.
-    pub change: Change,
+    pub(crate) change: Change,
     /// The argument that differs; for `other`, the key.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub argument: Option<String>,
+    pub(crate) argument: Option<String>,
     /// The value in the list; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub listed: Option<Value>,
+    pub(crate) listed: Option<Value>,
     /// The value that is offered; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub offered: Option<Value>,
+    pub(crate) offered: Option<Value>,
 }
 
 /// The kind of difference in a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub(crate) enum Change {
     /// The tool is not offered.
     MissingTool,
     /// The tool is not in the list.
@@ -129,8 +129,7 @@ impl Change {
 
 impl CatalogDifferences {
     /// Compares the offered tools with a list. `failed` are the names of servers that did not start.
-    #[must_use]
-    pub fn new(listed: &ToolCatalog, offered: &ToolCatalog, failed: &BTreeSet<String>) -> Self {
+    pub(crate) fn new(listed: &ToolCatalog, offered: &ToolCatalog, failed: &BTreeSet<String>) -> Self {
         let names = |catalog: &'_ ToolCatalog| -> Vec<String> {
             catalog.servers.iter().map(|server| server.server.clone()).collect()
         };
@@ -167,8 +166,7 @@ impl CatalogDifferences {
     }
 
     /// A table of servers, and one of differences for each server that has any.
-    #[must_use]
-    pub fn sheets(&self) -> Vec<Sheet> {
+    pub(crate) fn sheets(&self) -> Vec<Sheet> {
         let of_servers = self.servers.iter().map(|server| self.differences_sheet(&server.server));
         let mut sheets: Vec<Sheet> = [self.servers_sheet()].into_iter().chain(of_servers).collect();
         sheets.retain(|sheet| !sheet.rows.is_empty());

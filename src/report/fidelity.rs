@@ -11,8 +11,7 @@ use crate::calibrate::{
 const LISTED: usize = 30;
 
 /// The tables of a report.
-#[must_use]
-pub fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
+pub(crate) fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
     let own_model = report.fidelity_model.as_ref().filter(|model| !model.built_in);
     let mut notes = vec![format!(
         "{}, similarity {}, accepted from {} on, encoder {}{}",
@@ -45,8 +44,7 @@ pub fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
 }
 
 /// The table of a training.
-#[must_use]
-pub fn training_sheets(report: &TrainingReport) -> Vec<Sheet> {
+pub(crate) fn training_sheets(report: &TrainingReport) -> Vec<Sheet> {
     let (title, of, note) = if report.is_adapted {
         (
             "On pairs it has not seen",
@@ -80,8 +78,7 @@ fn asked(asked: &AskedReport) -> String {
 }
 
 /// The table of the sources that a model was made from.
-#[must_use]
-pub fn sources_sheets(report: &SourcesReport) -> Vec<Sheet> {
+pub(crate) fn sources_sheets(report: &SourcesReport) -> Vec<Sheet> {
     let pairs: usize = report.sources.iter().map(|source| source.pairs).sum();
     let mut notes = vec![
         format!(

@@ -15,8 +15,7 @@ const MISSING_SHOWN: usize = 20;
 const REASONS_SHOWN: usize = 8;
 
 /// The tables of a report. With `has_types`, also the measures by type of task.
-#[must_use]
-pub fn grade_sheets(report: &GradeReport, has_types: bool) -> Vec<Sheet> {
+pub(crate) fn grade_sheets(report: &GradeReport, has_types: bool) -> Vec<Sheet> {
     let mut sheets = vec![measures(report)];
     if has_types && !report.by_type.is_empty() {
         sheets.push(types(report));

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 /// The answer of a language model about a pair.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct AskedPair {
+pub(crate) struct AskedPair {
     /// The score before the model was asked.
-    pub before: f64,
+    pub(crate) before: f64,
     /// The answer of the model.
-    pub answer: PairAnswer,
+    pub(crate) answer: PairAnswer,
     /// The model's opinion in the order `a`, `b`, and in the order `b`, `a`; null where it cannot be read.
-    pub opinions: [Option<SameOpinion>; 2],
+    pub(crate) opinions: [Option<SameOpinion>; 2],
 }

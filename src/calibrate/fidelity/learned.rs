@@ -10,37 +10,36 @@ use super::training::LabelledSource;
 /// The sources that a model was made from.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.fidelity-sources/1")]
-pub struct SourcesReport {
+pub(crate) struct SourcesReport {
     /// `m3.fidelity-sources/1`.
-    pub schema: String,
+    pub(crate) schema: String,
     /// The model.
-    pub fidelity_model: FidelityModelReport,
+    pub(crate) fidelity_model: FidelityModelReport,
     /// The sources of the model, in the order in which they were given.
-    pub sources: Vec<SourceReport>,
+    pub(crate) sources: Vec<SourceReport>,
 }
 
 /// A file of labelled pairs that a model has learned from, with the figures that the model of all other sources reaches
 /// on it. All figures are null where the model was adapted to the file, because no model was made without it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SourceReport {
+pub(crate) struct SourceReport {
     /// The name of the file.
-    pub name: String,
+    pub(crate) name: String,
     /// The number of pairs in the file.
-    pub pairs: usize,
+    pub(crate) pairs: usize,
     /// The SHA-256 of the file.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// The area under the curve; null where all pairs have one label.
-    pub area_under_curve: Option<f64>,
+    pub(crate) area_under_curve: Option<f64>,
     /// The share of different pairs that are accepted, from 0.5 on; null without such pairs.
-    pub different_accepted: Option<f64>,
+    pub(crate) different_accepted: Option<f64>,
     /// The share of same pairs that are rejected; null without such pairs.
-    pub same_rejected: Option<f64>,
+    pub(crate) same_rejected: Option<f64>,
 }
 
 impl SourcesReport {
     /// The report of a model.
-    #[must_use]
-    pub fn new(model: &Model) -> Self {
+    pub(crate) fn new(model: &Model) -> Self {
         Self {
             schema: "m3.fidelity-sources/1".to_owned(),
             fidelity_model: FidelityModelReport::new(model.digest()),
@@ -51,8 +50,7 @@ impl SourcesReport {
 
 impl SourceReport {
     /// Whether the source has the figures that the model of the other sources reaches on it.
-    #[must_use]
-    pub fn has_figures(&self) -> bool {
+    pub(crate) fn has_figures(&self) -> bool {
         self.different_accepted.is_some() || self.same_rejected.is_some()
     }
 }
@@ -72,16 +70,14 @@ impl From<&SourceFigures> for SourceReport {
 
 impl LabelledSource {
     /// Whether a model has learned from this file.
-    #[must_use]
-    pub fn is_learned_by(&self, model: &Model) -> bool {
+    pub(crate) fn is_learned_by(&self, model: &Model) -> bool {
         model.sources().iter().any(|learned| learned.sha256 == self.sha256)
     }
 }
 
 /// The adapted model, with the files that it was adapted to among its sources. These files have no figures. A file that
 /// was a source before loses its figures, which were those of a model that had not seen it.
-#[must_use]
-pub fn adapted_to(model: Model, sources: &[LabelledSource]) -> Model {
+pub(crate) fn adapted_to(model: Model, sources: &[LabelledSource]) -> Model {
     let is_given = |of: &SourceFigures| sources.iter().any(|given| given.sha256 == of.sha256);
     let mut all: Vec<SourceFigures> = model.sources().iter().filter(|of| !is_given(of)).cloned().collect();
     all.extend(sources.iter().map(|given| SourceFigures {

@@ -6,8 +6,7 @@ pub(super) type ScoredPair = (f64, bool);
 /// Of all combinations of a pair that asks for the same and a pair that does not, the share that the score ranks
 /// correctly, ties counting half: the area under the receiver operating characteristic, by the Mann-Whitney
 /// statistic. `None` without both kinds.
-#[must_use]
-pub fn area_under_curve(scored: &[(f64, bool)]) -> Option<f64> {
+pub(crate) fn area_under_curve(scored: &[(f64, bool)]) -> Option<f64> {
     let mut sorted = scored.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut below, mut wins, mut same) = (0.0, 0.0, 0.0);
@@ -22,16 +21,14 @@ pub fn area_under_curve(scored: &[(f64, bool)]) -> Option<f64> {
 }
 
 /// The mean squared difference of score and label (Brier, 1950), in [0, 1]; `None` without pairs.
-#[must_use]
-pub fn brier_score(scored: &[(f64, bool)]) -> Option<f64> {
+pub(crate) fn brier_score(scored: &[(f64, bool)]) -> Option<f64> {
     let squares = scored.iter().map(|&(score, is_same)| (score - f64::from(u8::from(is_same))).powi(2));
     (!scored.is_empty()).then(|| squares.sum::<f64>() / scored.len() as f64)
 }
 
 /// The mean difference between mean score and share of "same" over bins of a tenth, weighted by their pairs: the
 /// expected calibration error; `None` without pairs.
-#[must_use]
-pub fn calibration_error(scored: &[(f64, bool)]) -> Option<f64> {
+pub(crate) fn calibration_error(scored: &[(f64, bool)]) -> Option<f64> {
     let gaps = (0..BINS).filter_map(|bin| {
         let of_bin = of_bin(scored, bin);
         let (mean, share) = mean_and_share(&of_bin)?;

@@ -13,14 +13,14 @@ mod report;
 mod sources;
 mod training;
 
-pub use asked::AskedPair;
-pub use doubtful::DoubtfulPair;
-pub use learned::{SourceReport, SourcesReport, adapted_to};
-pub use measure::{area_under_curve, brier_score, calibration_error};
-pub use pairs::{PairFile, PairFileError, TestPair};
-pub use report::{
+pub(crate) use asked::AskedPair;
+pub(crate) use doubtful::DoubtfulPair;
+pub(crate) use learned::{SourceReport, SourcesReport, adapted_to};
+pub(crate) use measure::{area_under_curve, brier_score, calibration_error};
+pub(crate) use pairs::{PairFile, PairFileError, TestPair};
+pub(crate) use report::{
     FIDELITY_SCHEMA, FidelityReport, GroupReport, PairReport, ReliabilityReport, Trial, cosine_trial,
     typed_trial,
 };
-pub use sources::{LabelledSourceError, file_labels, pair_files};
-pub use training::{LabelledSource, TrainingReport, adapt, examples, train_anew};
+pub(crate) use sources::{LabelledSourceError, file_labels, pair_files};
+pub(crate) use training::{LabelledSource, TrainingReport, adapt, examples, train_anew};

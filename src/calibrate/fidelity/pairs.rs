@@ -15,7 +15,7 @@ const LARGEST: u64 = 256;
 
 /// Why a file of labelled pairs cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum PairFileError {
+pub(crate) enum PairFileError {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] WholeFileError),
@@ -33,35 +33,35 @@ pub enum PairFileError {
 
 /// The arguments of two calls of one tool, and whether they ask for the same.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TestPair {
+pub(crate) struct TestPair {
     /// The tool as `server/tool`.
-    pub tool: String,
+    pub(crate) tool: String,
     /// The arguments of the first call.
-    pub a: Json,
+    pub(crate) a: Json,
     /// The arguments of the second.
-    pub b: Json,
+    pub(crate) b: Json,
     /// Whether both calls ask for the same.
-    pub is_same: bool,
+    pub(crate) is_same: bool,
     /// How the second was made from the first; empty if the file does not say.
-    pub edit: String,
+    pub(crate) edit: String,
     /// What the user asked, where the file says it.
-    pub question: Option<String>,
+    pub(crate) question: Option<String>,
     /// The schema of the tool's arguments, where the file says it.
-    pub schema: Option<Json>,
+    pub(crate) schema: Option<Json>,
     /// Whether the label depends on facts that the pair does not tell.
-    pub is_doubtful: bool,
+    pub(crate) is_doubtful: bool,
 }
 
 /// A file of labelled pairs.
 #[derive(Debug)]
-pub struct PairFile {
+pub(crate) struct PairFile {
     /// The pairs, in the order of the file.
-    pub pairs: Vec<TestPair>,
+    pub(crate) pairs: Vec<TestPair>,
     /// The number of pairs whose labels by people mean neither same nor different: those that most people call medium,
     /// and those without a majority.
-    pub left_out: usize,
+    pub(crate) left_out: usize,
     /// The SHA-256 of the file.
-    pub sha256: String,
+    pub(crate) sha256: String,
 }
 
 impl PairFile {
@@ -69,7 +69,7 @@ impl PairFile {
     ///
     /// # Errors
     /// [`PairFileError`].
-    pub fn read(path: &Path) -> Result<Self, PairFileError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, PairFileError> {
         let file = WholeFile::read_lines(path, LARGEST)?;
         let sha256 = file.digest.clone();
         let pairs =

@@ -17,118 +17,118 @@ use super::pairs::TestPair;
 use crate::calibrate::similarity::cosines;
 
 /// The schema of the report.
-pub const FIDELITY_SCHEMA: &str = "m3.fidelity/1";
+pub(crate) const FIDELITY_SCHEMA: &str = "m3.fidelity/1";
 
 /// How well a similarity separates pairs of the same meaning from different ones, on labelled pairs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.fidelity/1")]
-pub struct FidelityReport {
+pub(crate) struct FidelityReport {
     /// Always `m3.fidelity/1`.
-    pub schema: String,
+    pub(crate) schema: String,
     /// The name of the similarity: `typed` or `cosine`.
-    pub similarity: String,
+    pub(crate) similarity: String,
     /// The name of the encoder.
-    pub encoder: String,
+    pub(crate) encoder: String,
     /// The encoder's fingerprint.
-    pub fingerprint: String,
+    pub(crate) fingerprint: String,
     /// The model of fidelity; left out for cosines.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fidelity_model: Option<FidelityModelReport>,
+    pub(crate) fidelity_model: Option<FidelityModelReport>,
     /// The lowest score with which a pair is accepted as the same.
-    pub threshold: f64,
+    pub(crate) threshold: f64,
     /// The figures of all pairs.
-    pub all: GroupReport,
+    pub(crate) all: GroupReport,
     /// The mean squared difference of score and label.
-    pub brier_score: Option<f64>,
+    pub(crate) brier_score: Option<f64>,
     /// The mean difference between mean score and share of same pairs, over tenths of the scores.
-    pub calibration_error: Option<f64>,
+    pub(crate) calibration_error: Option<f64>,
     /// The mean score and the share of same pairs, for each tenth of the scores that has pairs.
-    pub reliability: Vec<ReliabilityReport>,
+    pub(crate) reliability: Vec<ReliabilityReport>,
     /// The figures of each file; left out where there is one file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub by_source: Vec<GroupReport>,
+    pub(crate) by_source: Vec<GroupReport>,
     /// The figures of each edit, the change that makes the second call from the first.
-    pub by_edit: Vec<GroupReport>,
+    pub(crate) by_edit: Vec<GroupReport>,
     /// The figures of each tool.
-    pub by_tool: Vec<GroupReport>,
+    pub(crate) by_tool: Vec<GroupReport>,
     /// The answers of a language model on pairs that the similarity is not sure of; only if one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<AskedReport>,
+    pub(crate) asked: Option<AskedReport>,
     /// Every pair, in the order of the files.
-    pub pairs: Vec<PairReport>,
+    pub(crate) pairs: Vec<PairReport>,
 }
 
 /// The figures of a group of pairs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct GroupReport {
+pub(crate) struct GroupReport {
     /// The name of the file, edit or tool; `all` for all pairs.
-    pub name: String,
+    pub(crate) name: String,
     /// The number of pairs that are labelled as the same.
-    pub same: usize,
+    pub(crate) same: usize,
     /// The number of pairs that are labelled as different.
-    pub different: usize,
+    pub(crate) different: usize,
     /// The area under the curve; null where all pairs have the same label.
-    pub area_under_curve: Option<f64>,
+    pub(crate) area_under_curve: Option<f64>,
     /// The share of pairs that are accepted or rejected rightly.
-    pub accuracy: f64,
+    pub(crate) accuracy: f64,
     /// The share of different pairs that are accepted.
-    pub different_accepted: Option<f64>,
+    pub(crate) different_accepted: Option<f64>,
     /// The share of same pairs that are rejected.
-    pub same_rejected: Option<f64>,
+    pub(crate) same_rejected: Option<f64>,
     /// The mean score.
-    pub mean_score: f64,
+    pub(crate) mean_score: f64,
 }
 
 /// One tenth of the range of scores, and the pairs with a score in it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ReliabilityReport {
+pub(crate) struct ReliabilityReport {
     /// The lowest score of the tenth.
-    pub low: f64,
+    pub(crate) low: f64,
     /// The number of pairs with a score in the tenth.
-    pub pairs: usize,
+    pub(crate) pairs: usize,
     /// The mean score of these pairs.
-    pub mean_score: f64,
+    pub(crate) mean_score: f64,
     /// The share of these pairs that are labelled as the same.
-    pub same: f64,
+    pub(crate) same: f64,
 }
 
 /// A labelled pair of calls with its score.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct PairReport {
+pub(crate) struct PairReport {
     /// The index of the pair over all files, from 0.
-    pub index: usize,
+    pub(crate) index: usize,
     /// The tool of both calls.
-    pub tool: String,
+    pub(crate) tool: String,
     /// The edit that makes the second call from the first.
-    pub edit: String,
+    pub(crate) edit: String,
     /// Whether the pair is labelled as the same.
-    pub same: bool,
+    pub(crate) same: bool,
     /// The score of the pair.
-    pub score: f64,
+    pub(crate) score: f64,
     /// The JSON pointer of the argument that lowers the score most; left out for cosines and equal arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub argument: Option<String>,
+    pub(crate) argument: Option<String>,
     /// The kind that this argument is compared as: the name of its reader.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// The verdict on this argument: `equivalent`, `close`, `different`, `missing` or `extra`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<String>,
+    pub(crate) verdict: Option<String>,
     /// The reason for this verdict; for an argument that one call lacks, whether it restricts the request.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// The answer of a language model about the pair, if one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<AskedPair>,
+    pub(crate) asked: Option<AskedPair>,
 }
 
 /// The scores of pairs, by a similarity.
 #[derive(Debug, Clone)]
-pub struct Trial {
+pub(crate) struct Trial {
     /// The name of the similarity: `typed` or `cosine`.
-    pub similarity: &'static str,
+    pub(crate) similarity: &'static str,
     /// The score of each pair.
-    pub pairs: Vec<PairReport>,
+    pub(crate) pairs: Vec<PairReport>,
 }
 
 fn unscored(pairs: &[TestPair]) -> impl Iterator<Item = PairReport> {
@@ -150,7 +150,7 @@ fn unscored(pairs: &[TestPair]) -> impl Iterator<Item = PairReport> {
 ///
 /// # Errors
 /// [`EncoderError`].
-pub fn typed_trial(
+pub(crate) fn typed_trial(
     pairs: &[TestPair],
     mut fidelity: Fidelity<'_>,
     embedder: &mut Embedder,
@@ -174,7 +174,7 @@ pub fn typed_trial(
 ///
 /// # Errors
 /// [`EncoderError`].
-pub fn cosine_trial(
+pub(crate) fn cosine_trial(
     pairs: &[TestPair],
     serializer: &Serializer<'_>,
     embedder: &mut Embedder,
@@ -190,8 +190,7 @@ pub fn cosine_trial(
 
 impl FidelityReport {
     /// The report of a trial at a threshold.
-    #[must_use]
-    pub fn new(trial: Trial, threshold: f64, encoder: &m3_embedding::Identity) -> Self {
+    pub(crate) fn new(trial: Trial, threshold: f64, encoder: &m3_embedding::Identity) -> Self {
         let pairs = trial.pairs;
         let scored: Vec<ScoredPair> = pairs.iter().map(|pair| (pair.score, pair.same)).collect();
         let by = |name: fn(&PairReport) -> &str| -> Vec<GroupReport> {
@@ -227,8 +226,7 @@ impl FidelityReport {
 
     /// Adds the figures of each file, if there are several. `sources` has the name of each file and its number of
     /// pairs, in the order of the pairs.
-    #[must_use]
-    pub fn with_sources(self, sources: &[(String, usize)]) -> Self {
+    pub(crate) fn with_sources(self, sources: &[(String, usize)]) -> Self {
         if sources.len() < 2 {
             return self;
         }

@@ -16,7 +16,7 @@ const CATALOG: &str = ".tools.json";
 /// # Errors
 /// The system's error for a folder that cannot be read; [`NotFound`](std::io::ErrorKind::NotFound) for a folder without
 /// a file of pairs.
-pub fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
+pub(crate) fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
     let mut sources = Vec::new();
     for path in paths {
         if !path.is_dir() {
@@ -48,8 +48,7 @@ pub fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// A name for each file in tables: its name without the ending, or its path where two files have the same name.
-#[must_use]
-pub fn file_labels(files: &[PathBuf]) -> Vec<String> {
+pub(crate) fn file_labels(files: &[PathBuf]) -> Vec<String> {
     let stem = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let is_taken = |name: &str| files.iter().filter(|file| stem(file) == name).count() > 1;
     let label = |file: &PathBuf| {
@@ -61,7 +60,7 @@ pub fn file_labels(files: &[PathBuf]) -> Vec<String> {
 
 /// The error of a file of labelled pairs that cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum LabelledSourceError {
+pub(crate) enum LabelledSourceError {
     /// The pairs of the source cannot be read.
     #[error(transparent)]
     Pairs(#[from] PairFileError),
@@ -76,7 +75,7 @@ impl LabelledSource {
     ///
     /// # Errors
     /// [`LabelledSourceError`].
-    pub fn read(path: &Path) -> Result<(Self, usize), LabelledSourceError> {
+    pub(crate) fn read(path: &Path) -> Result<(Self, usize), LabelledSourceError> {
         let PairFile { mut pairs, left_out, sha256 } = PairFile::read(path)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let beside = path.with_file_name(format!("{stem}{CATALOG}"));
@@ -92,8 +91,7 @@ impl LabelledSource {
 
     /// The group of the source: its name up to the first dot. `text` and `text.in-context` have the same pairs, so
     /// neither may be in the training when the other is measured.
-    #[must_use]
-    pub fn group(&self) -> &str {
+    pub(crate) fn group(&self) -> &str {
         self.name.split('.').next().unwrap_or_default()
     }
 }

@@ -13,32 +13,31 @@ use super::report::GroupReport;
 
 /// Labelled pairs of one file.
 #[derive(Debug)]
-pub struct LabelledSource {
+pub(crate) struct LabelledSource {
     /// The name of the file without its ending.
-    pub name: String,
+    pub(crate) name: String,
     /// The SHA-256 of the file.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// The pairs of the file.
-    pub pairs: Vec<TestPair>,
+    pub(crate) pairs: Vec<TestPair>,
 }
 
 /// The figures of a new model on pairs that are not in its training.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.fidelity-training/1")]
-pub struct TrainingReport {
+pub(crate) struct TrainingReport {
     /// Always `m3.fidelity-training/1`.
-    pub schema: String,
+    pub(crate) schema: String,
     /// Whether an existing model was adapted, the built-in one or that of `--fidelity-model`; false for a new one.
-    pub is_adapted: bool,
+    pub(crate) is_adapted: bool,
     /// For a model made anew, each source scored by the model of all others. For an adapted model, all pairs scored by
     /// the model before, and by models adapted to four fifths of the pairs, each on the rest.
-    pub figures: Vec<GroupReport>,
+    pub(crate) figures: Vec<GroupReport>,
 }
 
 impl TrainingReport {
     /// The report of these figures.
-    #[must_use]
-    pub fn new(is_adapted: bool, figures: Vec<GroupReport>) -> Self {
+    pub(crate) fn new(is_adapted: bool, figures: Vec<GroupReport>) -> Self {
         Self { schema: "m3.fidelity-training/1".to_owned(), is_adapted, figures }
     }
 }
@@ -47,7 +46,7 @@ impl TrainingReport {
 ///
 /// # Errors
 /// [`EncoderError`].
-pub fn examples(
+pub(crate) fn examples(
     pairs: &[TestPair],
     fidelity: Fidelity<'_>,
     embedder: &mut Embedder,
@@ -69,8 +68,7 @@ pub fn examples(
 }
 
 /// Trains a model on these sources alone; also returns the figures of each source by the model of all others.
-#[must_use]
-pub fn train_anew(
+pub(crate) fn train_anew(
     sources: &[LabelledSource],
     examples: Vec<Vec<Example>>,
     progress: &mut dyn FnMut(usize, usize),
@@ -106,8 +104,7 @@ const FOLDS: usize = 5;
 
 /// Adapts a model to pairs; returns it with the figures of `base` and of adapted models on pairs that they have not
 /// seen. Pairs of one question, or without a question of one tool, stay together.
-#[must_use]
-pub fn adapt(pairs: &[TestPair], examples: &[Example], base: &Model) -> (Model, [GroupReport; 2]) {
+pub(crate) fn adapt(pairs: &[TestPair], examples: &[Example], base: &Model) -> (Model, [GroupReport; 2]) {
     let group = |pair: &TestPair| {
         let name = pair.question.as_deref().unwrap_or(&pair.tool);
         usize::from(Sha256::digest(name)[0]) % FOLDS
@@ -136,8 +133,7 @@ pub fn adapt(pairs: &[TestPair], examples: &[Example], base: &Model) -> (Model, 
 
 impl TestPair {
     /// The two calls of the pair, to be compared.
-    #[must_use]
-    pub fn calls(&self) -> CallPair<'_> {
+    pub(crate) fn calls(&self) -> CallPair<'_> {
         CallPair {
             tool: &self.tool,
             a: Some(&self.a),

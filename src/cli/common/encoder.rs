@@ -12,7 +12,7 @@ use crate::cli::common::printer::{Bar, Printer, Unit};
 
 /// Options of commands that embed texts.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct EncoderArgs {
+pub(crate) struct EncoderArgs {
     /// Another sentence encoder: a folder with `model.onnx` and `tokenizer.json`, or a model that `m3 setup --help` lists,
     /// fetched once: `--encoder fastembed:BGESmallENV15` [env: M3_ENCODER_DIR]
     #[arg(long, value_name = "ENCODER", help_heading = "Encoder")]
@@ -30,11 +30,7 @@ pub(in crate::cli) struct EncoderArgs {
 
 impl EncoderArgs {
     /// Finds or fetches the encoder, and puts the cache in front of it.
-    pub(in crate::cli) fn open(
-        &self,
-        mut options: AssetOptions,
-        printer: Printer,
-    ) -> Result<Embedder, Failure> {
+    pub(crate) fn open(&self, mut options: AssetOptions, printer: Printer) -> Result<Embedder, Failure> {
         options.encoder_dir = self.encoder.clone().or(options.encoder_dir);
         let assets = locate(&options, printer)?;
         let mut encoder = OnnxEncoder::open(assets, &options.cache_dir)?;
@@ -73,7 +69,7 @@ fn open_cache(
 }
 
 /// The limit of the cache's size in bytes; a limit that cannot be read is reported, and the default is used.
-pub(in crate::cli) fn cache_limit(printer: Printer) -> u64 {
+pub(crate) fn cache_limit(printer: Printer) -> u64 {
     Cache::limit().unwrap_or_else(|value| {
         printer.warn(&format!(
             "M3_CACHE_LIMIT is `{}`, and should be a number of MiB; 512 is used",
@@ -90,18 +86,18 @@ fn locate(options: &AssetOptions, printer: Printer) -> Result<Assets, Failure> {
 }
 
 /// Shows the progress of an installation.
-pub(in crate::cli) struct InstallProgress {
+pub(crate) struct InstallProgress {
     printer: Printer,
     bar: Option<Bar>,
     is_waiting_said: bool,
 }
 
 impl InstallProgress {
-    pub(in crate::cli) fn new(printer: Printer) -> Self {
+    pub(crate) fn new(printer: Printer) -> Self {
         Self { printer, bar: None, is_waiting_said: false }
     }
 
-    pub(in crate::cli) fn show(&mut self, event: InstallEvent) {
+    pub(crate) fn show(&mut self, event: InstallEvent) {
         match event {
             InstallEvent::Waiting => {
                 if !std::mem::replace(&mut self.is_waiting_said, true) {

@@ -12,7 +12,7 @@ use m3_trajectory::WholeFileError;
 use m3_trajectory::catalog::CatalogError;
 
 /// The name of the folder in which a report is prepared, for messages.
-pub(in crate::cli) const TEMPORARY: &str = "the folder for temporary files (TMPDIR)";
+pub(crate) const TEMPORARY: &str = "the folder for temporary files (TMPDIR)";
 
 /// The exit codes of every command; 0 is success, 130 (interrupted) comes from the shell.
 pub(crate) mod code {

@@ -104,7 +104,7 @@ impl From<DistractorError> for Failure {
 }
 
 /// The message of an error about the tools that a task is offered.
-pub(in crate::cli) fn candidates_message(error: &CandidateError) -> String {
+pub(crate) fn candidates_message(error: &CandidateError) -> String {
     match error {
         CandidateError::NotOffered { .. } => with_hint(error, "`m3 tools CONFIG` lists what is offered"),
         CandidateError::Distractors(error) => distractors_message(error),

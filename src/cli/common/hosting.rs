@@ -37,7 +37,7 @@ const MAX_MESSAGE: usize = 300;
 const MOST_SCHEMAS: usize = 5;
 
 /// The meaning of the argument `CONFIG`.
-pub(in crate::cli) enum Servers {
+pub(crate) enum Servers {
     /// A configuration of servers to start.
     Configured(HostConfig),
     /// A catalog of known tools.
@@ -46,7 +46,7 @@ pub(in crate::cli) enum Servers {
 
 impl Servers {
     /// Reads a configuration, or a catalog if the file has the form of one.
-    pub(in crate::cli) fn open(path: &Path, printer: Printer) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, printer: Printer) -> Result<Self, Failure> {
         let file = WholeFile::read_commented(path, MAX_MEBIBYTES)?;
         if Catalog::is_shape_of(&file.value) {
             return Ok(Self::Listed(Catalog::from_file(file)?));
@@ -76,7 +76,7 @@ impl From<RedactorError> for Failure {
 }
 
 /// Adds the servers that the key `simulated` describes. Choosing near distractors requires the encoder.
-pub(in crate::cli) fn add_simulated(
+pub(crate) fn add_simulated(
     config: &mut HostConfig,
     open_encoder: impl FnOnce() -> Result<Embedder, Failure>,
     printer: Printer,
@@ -92,7 +92,7 @@ pub(in crate::cli) fn add_simulated(
 }
 
 /// Keeps only the named servers; all if no name is given.
-pub(in crate::cli) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Failure> {
     let known: Vec<&str> = config.servers.iter().map(|server| server.name.as_str()).collect();
     for name in names {
         if !known.contains(&name.as_str()) {
@@ -107,7 +107,7 @@ pub(in crate::cli) fn select(config: &mut HostConfig, names: &[String]) -> Resul
 }
 
 /// A hint with the most similar names: ` hint: did you mean ..`, or an empty text.
-pub(in crate::cli) fn nearest(name: &str, known: &[&str]) -> String {
+pub(crate) fn nearest(name: &str, known: &[&str]) -> String {
     let near: Vec<String> = names::nearest(name, known.iter().copied())
         .iter()
         .filter(|(likeness, _)| *likeness > 0.7)
@@ -117,12 +117,12 @@ pub(in crate::cli) fn nearest(name: &str, known: &[&str]) -> String {
 }
 
 /// A redactor for all secrets of a configuration.
-pub(in crate::cli) fn redactor(config: &HostConfig) -> Result<Redactor, Failure> {
+pub(crate) fn redactor(config: &HostConfig) -> Result<Redactor, Failure> {
     Ok(Redactor::new(config.servers.iter().flat_map(|server| &server.secrets))?)
 }
 
 /// The runtime for asynchronous work.
-pub(in crate::cli) fn runtime() -> Result<Runtime, Failure> {
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -134,19 +134,19 @@ pub(in crate::cli) fn runtime() -> Result<Runtime, Failure> {
 ///
 /// A signal takes a moment to reach the tokens, and servers that receive it too may end before. So after the servers
 /// have ended, [`Signals::settle`] decides whether this was an interruption.
-pub(in crate::cli) struct Signals {
+pub(crate) struct Signals {
     /// Set at the moment when a signal arrives.
     arrived: Arc<AtomicBool>,
     /// Cancelled at the first signal.
-    pub(in crate::cli) first: CancellationToken,
+    pub(crate) first: CancellationToken,
     /// Cancelled at the second signal, which means that the user does not want to wait.
-    pub(in crate::cli) second: CancellationToken,
+    pub(crate) second: CancellationToken,
 }
 
 impl Signals {
     /// Handles Ctrl-C, `SIGTERM` and `SIGHUP` from now on. They no longer end the process at once: servers are closed
     /// and temporary folders removed first, which takes 2 s at most.
-    pub(in crate::cli) fn listen(runtime: &Runtime) -> Self {
+    pub(crate) fn listen(runtime: &Runtime) -> Self {
         // The signals are registered now, not when the task first runs.
         let _entered = runtime.enter();
         // Signals that cannot be handled end the process as usual.
@@ -179,7 +179,7 @@ impl Signals {
     }
 
     /// Lets signals end the process at once again, when nothing is left to close. Returns whether a signal has arrived.
-    pub(in crate::cli) fn release(self) -> bool {
+    pub(crate) fn release(self) -> bool {
         for kind in ending() {
             let always = Arc::new(AtomicBool::new(true));
             // If this fails, the command cannot be interrupted any more, and runs to its end.
@@ -190,13 +190,13 @@ impl Signals {
 
     /// The result, or an interruption if a signal has arrived: the signal may have caused what the result says about
     /// servers. To be called after the servers have ended.
-    pub(in crate::cli) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         if self.arrived.load(Ordering::SeqCst) { Err(interrupted()) } else { done }
     }
 
     /// Settles work that itself reports an interruption: a failure after a signal counts as an interruption too, and
     /// its message is still shown.
-    pub(in crate::cli) fn settle_failure<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn settle_failure<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         let is_interrupted = self.arrived.load(Ordering::SeqCst);
         done.map_err(
             |failure| if is_interrupted { Failure { code: code::INTERRUPTED, ..failure } } else { failure },
@@ -248,12 +248,12 @@ fn ending() -> Vec<SignalKind> {
 }
 
 /// Listens for the signals that end a command; those that cannot be handled end the process as usual.
-pub(in crate::cli) fn heard_signals() -> Vec<Signal> {
+pub(crate) fn heard_signals() -> Vec<Signal> {
     ending().into_iter().filter_map(|kind| signal(kind).ok()).collect()
 }
 
 /// Waits for the next signal of any kind.
-pub(in crate::cli) async fn next_signal(heard: &mut [Signal]) {
+pub(crate) async fn next_signal(heard: &mut [Signal]) {
     let mut is_there =
         |context: &mut Context<'_>| heard.iter_mut().any(|kind| kind.poll_recv(context).is_ready());
     poll_fn(|context| if is_there(context) { Poll::Ready(()) } else { Poll::Pending }).await;
@@ -267,19 +267,19 @@ fn ignores_hangup() -> bool {
 }
 
 /// The failure of a run that the user interrupted.
-pub(in crate::cli) fn interrupted() -> Failure {
+pub(crate) fn interrupted() -> Failure {
     Failure::silent(code::INTERRUPTED)
 }
 
 /// A host and its events.
-pub(in crate::cli) struct HostWithEvents {
-    pub(in crate::cli) host: Host,
-    pub(in crate::cli) events: mpsc::UnboundedReceiver<HostEvent>,
+pub(crate) struct HostWithEvents {
+    pub(crate) host: Host,
+    pub(crate) events: mpsc::UnboundedReceiver<HostEvent>,
 }
 
 /// The messages that are shown while servers start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum StartNotes {
+pub(crate) enum StartNotes {
     /// The result of each server's start.
     All,
     /// Only slow starts: the command shows the rest itself.
@@ -287,7 +287,7 @@ pub(in crate::cli) enum StartNotes {
 }
 
 /// Starts the servers, and reports for each when it is ready or why it is not.
-pub(in crate::cli) async fn start(
+pub(crate) async fn start(
     config: &HostConfig,
     workspace: &Path,
     redactor: &Redactor,
@@ -365,13 +365,13 @@ impl Progress<'_> {
 }
 
 /// The first four lines of a server's message, each shortened and made visible.
-pub(in crate::cli) fn shown_lines(message: &str) -> String {
+pub(crate) fn shown_lines(message: &str) -> String {
     let lines: Vec<String> = message.lines().take(4).map(|line| shortened(line, MAX_MESSAGE)).collect();
     lines.join("\n")
 }
 
 /// Warns of listed tools that cannot be used, with the reason: at most [`MOST_SCHEMAS`] of them.
-pub(in crate::cli) fn warn_of_rejected(catalog: &ToolCatalog, printer: Printer) {
+pub(crate) fn warn_of_rejected(catalog: &ToolCatalog, printer: Printer) {
     let rejected = catalog.servers.iter().flat_map(|it| it.rejected.iter().map(|tool| (&it.server, tool)));
     for (server, tool) in rejected.take(MOST_SCHEMAS) {
         let (name, reason) = (shortened(&tool.name, 64), shortened(&tool.reason, 200));
@@ -380,7 +380,7 @@ pub(in crate::cli) fn warn_of_rejected(catalog: &ToolCatalog, printer: Printer) 
 }
 
 /// Warns of tools whose input schemas cannot be used, with the reason and `meaning`, the consequence for them.
-pub(in crate::cli) fn warn_of_schemas(unusable: &[(&str, &SchemaError)], meaning: &str, printer: Printer) {
+pub(crate) fn warn_of_schemas(unusable: &[(&str, &SchemaError)], meaning: &str, printer: Printer) {
     for (name, error) in unusable.iter().take(MOST_SCHEMAS) {
         printer.warn(&format!("`{}`: {error}; {meaning}", shortened(name, 100)));
     }

@@ -18,7 +18,7 @@ use crate::cli::common::printer::{Printer, Unit};
 /// A file of predictions. A folder that contains `predictions.json`, as written by `m3 run`, stands for this file; any other
 /// folder for the traces in it.
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct PredictionsArg {
+pub(crate) struct PredictionsArg {
     path: PathBuf,
     is_of_folder: bool,
 }
@@ -37,12 +37,12 @@ impl From<OsString> for PredictionsArg {
 
 impl PredictionsArg {
     /// The path of the file of predictions.
-    pub(in crate::cli) fn as_path(&self) -> &Path {
+    pub(crate) fn as_path(&self) -> &Path {
         &self.path
     }
 
     /// The files of further repetitions in the named folder, in order: `predictions-2.json` and so on.
-    pub(in crate::cli) fn further(&self) -> Vec<PathBuf> {
+    pub(crate) fn further(&self) -> Vec<PathBuf> {
         let folder = self.path.parent().filter(|_| self.is_of_folder);
         let number = |entry: DirEntry| {
             let name = entry.file_name().into_string().ok()?;
@@ -56,7 +56,7 @@ impl PredictionsArg {
     }
 
     /// The path of the file; a note names it if the user named a folder.
-    pub(in crate::cli) fn path(&self, printer: Printer) -> &Path {
+    pub(crate) fn path(&self, printer: Printer) -> &Path {
         if self.is_of_folder {
             printer.note(&format!("the predictions of the folder are read from `{}`", self.path.display()));
         }
@@ -64,13 +64,13 @@ impl PredictionsArg {
     }
 
     /// The path of the only file that is read.
-    pub(in crate::cli) fn only_path(&self, printer: Printer) -> &Path {
+    pub(crate) fn only_path(&self, printer: Printer) -> &Path {
         self.say_further(printer);
         self.path(printer)
     }
 
     /// Says that the folder of a run has further repetitions, which are not read.
-    pub(in crate::cli) fn say_further(&self, printer: Printer) {
+    pub(crate) fn say_further(&self, printer: Printer) {
         if let Some(next) = self.further().first() {
             let (shown, next) = (self.path.display(), next.display());
             printer.note(&format!(
@@ -87,7 +87,7 @@ const SHOWN_ERRORS: usize = 50;
 const SHOWN_WARNINGS: usize = 3;
 
 /// Opens all files at once, so that the errors of all are reported.
-pub(in crate::cli) fn open_all<const N: usize>(
+pub(crate) fn open_all<const N: usize>(
     paths: [&Path; N],
     duplicates: Duplicates,
     printer: Printer,
@@ -98,7 +98,7 @@ pub(in crate::cli) fn open_all<const N: usize>(
 
 /// The content of a file, which decides whether malformed calls are errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Content {
+pub(crate) enum Content {
     /// Trajectories in which every call must be well formed.
     Any,
     /// Predictions, in which a model may have written anything in place of a call.
@@ -106,7 +106,7 @@ pub(in crate::cli) enum Content {
 }
 
 /// Opens files and passes each trajectory to `visit`, with the number of its file.
-pub(in crate::cli) fn open_visiting<const N: usize>(
+pub(crate) fn open_visiting<const N: usize>(
     paths: [(&Path, Content); N],
     reading: (Duplicates, CallForms),
     printer: Printer,
@@ -165,12 +165,12 @@ fn read_all<const N: usize>(
 }
 
 /// Opens one file with everything that a model did, including malformed calls and repeated ids.
-pub(in crate::cli) fn open_predicted(path: &Path, printer: Printer) -> Result<TrajectoryFile, Failure> {
+pub(crate) fn open_predicted(path: &Path, printer: Printer) -> Result<TrajectoryFile, Failure> {
     open_with_malformed(path, Duplicates::Keep, printer)
 }
 
 /// Opens one file with its malformed calls; `duplicates` decides about repeated ids.
-pub(in crate::cli) fn open_with_malformed(
+pub(crate) fn open_with_malformed(
     path: &Path,
     duplicates: Duplicates,
     printer: Printer,
@@ -243,7 +243,7 @@ fn say(name: &str, problems: &Problems, printer: Printer) {
 }
 
 /// The folders that are searched for images: the one that the user named, which must exist, or the usual ones.
-pub(in crate::cli) fn image_folders(
+pub(crate) fn image_folders(
     named: Option<&PathBuf>,
     usual: impl FnOnce() -> Vec<PathBuf>,
 ) -> Result<Vec<PathBuf>, Failure> {

@@ -31,7 +31,7 @@ const READABLE: usize = 140;
 
 /// The option for the width of a report for people.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct WidthArgs {
+pub(crate) struct WidthArgs {
     /// Width of tables and text, in columns [default: the terminal's, from 80 to 140]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(NARROWEST as i64..=WIDEST))]
     width: Option<u16>,
@@ -39,7 +39,7 @@ pub(in crate::cli) struct WidthArgs {
 
 impl WidthArgs {
     /// The width of text for `output`.
-    pub(in crate::cli) fn columns(&self, output: &Output) -> usize {
+    pub(crate) fn columns(&self, output: &Output) -> usize {
         self.width.map_or_else(|| output.columns(), usize::from)
     }
 }
@@ -47,7 +47,7 @@ impl WidthArgs {
 /// The form that was asked for, or that of the file's ending; without either, the first of `F`. An ending of a form
 /// that `F` does not have is refused, because a table in a file named like a spreadsheet or a page would be useless.
 /// Pipes and devices may have any ending.
-pub(in crate::cli) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -> Result<F, Failure> {
+pub(crate) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -> Result<F, Failure> {
     let named = |name: &str| F::from_str(name, false).ok();
     let ending = out.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
     let by_ending = ending.as_deref().and_then(|ending| {
@@ -67,7 +67,7 @@ pub(in crate::cli) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -
 }
 
 /// The target of a report. Errors in writing name the target.
-pub(in crate::cli) enum Output {
+pub(crate) enum Output {
     Standard {
         out: Box<dyn Write>,
         is_styled: bool,
@@ -86,11 +86,7 @@ pub(in crate::cli) enum Output {
 impl Output {
     /// Opens standard output (also for `-`), or `path`. Fails at once, before the work is done, if nothing can be
     /// written there or if it is one of the input files.
-    pub(in crate::cli) fn open(
-        path: Option<&Path>,
-        inputs: &[&Path],
-        printer: Printer,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn open(path: Option<&Path>, inputs: &[&Path], printer: Printer) -> Result<Self, Failure> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             let (out, is_styled) = (Box::new(Printer::out()), printer.is_styled());
             return Ok(Self::Standard { out, is_styled, outlives_reader: false });
@@ -103,7 +99,7 @@ impl Output {
 
     /// An output whose command goes on after its reader has stopped reading, because its exit code still matters.
     #[must_use]
-    pub(in crate::cli) fn outliving_its_reader(self) -> Self {
+    pub(crate) fn outliving_its_reader(self) -> Self {
         match self {
             Self::Standard { out, is_styled, .. } => Self::Standard { out, is_styled, outlives_reader: true },
             file @ Self::File { .. } => file,
@@ -111,18 +107,18 @@ impl Output {
     }
 
     /// Whether the target shows colours.
-    pub(in crate::cli) fn is_styled(&self) -> bool {
+    pub(crate) fn is_styled(&self) -> bool {
         matches!(self, Self::Standard { is_styled: true, .. })
     }
 
     /// The width of a terminal, but at least 80 and at most 140 columns; 80 for other targets.
-    pub(in crate::cli) fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         let terminal = if matches!(self, Self::Standard { .. }) { Printer::columns() } else { None };
         terminal.map_or(NARROWEST, usize::from).clamp(NARROWEST, READABLE)
     }
 
     /// Completes the report: puts the file in its place, or flushes standard output.
-    pub(in crate::cli) fn commit(self) -> Result<(), Failure> {
+    pub(crate) fn commit(self) -> Result<(), Failure> {
         commit_all([self])
     }
 
@@ -140,7 +136,7 @@ impl Output {
 }
 
 /// Completes reports that belong together: none of their files appears before all are on the disk.
-pub(in crate::cli) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), Failure> {
+pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), Failure> {
     let failed = |path: &Path| {
         let path = in_quotes(path);
         move |cause: io::Error| Failure::output(&path, &cause)
@@ -169,7 +165,7 @@ pub(in crate::cli) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> R
 
 /// Refuses to write to files that are read, or that are kept beside them, under any name and whether they exist yet
 /// or not. `-` stands for no file.
-pub(in crate::cli) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<(), Failure> {
+pub(crate) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<(), Failure> {
     let standard = Path::new("-");
     let kept: Vec<PathBuf> =
         kept.iter().filter(|path| **path != standard).map(|path| place_of(path)).collect();
@@ -185,7 +181,7 @@ pub(in crate::cli) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<
 }
 
 /// The path of a file that exists or will exist, equal for all its names. `-` stands for itself.
-pub(in crate::cli) fn place_of(path: &Path) -> PathBuf {
+pub(crate) fn place_of(path: &Path) -> PathBuf {
     if path == Path::new("-") {
         return path.to_owned();
     }
@@ -198,7 +194,7 @@ pub(in crate::cli) fn place_of(path: &Path) -> PathBuf {
 
 /// Prints values behind their labels. The column of labels is as wide as the longest label plus `spaces`. A reader that
 /// has stopped reading is not a failure.
-pub(in crate::cli) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Result<(), Failure> {
+pub(crate) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Result<(), Failure> {
     let width = rows.iter().map(|(label, _)| label.len() + spaces).max().unwrap_or_default();
     let mut out = Printer::out();
     let mut write = || {
@@ -213,7 +209,7 @@ pub(in crate::cli) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Resu
     }
 }
 
-pub(in crate::cli) fn in_quotes(path: &Path) -> String {
+pub(crate) fn in_quotes(path: &Path) -> String {
     format!("`{}`", path.display())
 }
 

@@ -27,7 +27,7 @@ const AHEAD: usize = 4;
 
 /// Options of a replay besides its servers.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// Folder that the images of trajectories are in [default: that of the trajectories, and the one above it]
     #[arg(long, value_name = "DIR", requires = "servers")]
     images: Option<PathBuf>,
@@ -39,21 +39,21 @@ pub(in crate::cli) struct ReplayArgs {
 }
 
 /// The input of a replay besides its options.
-pub(in crate::cli) struct Inputs<'a> {
+pub(crate) struct Inputs<'a> {
     /// The path of the file of trajectories.
-    pub(in crate::cli) path: &'a Path,
-    pub(in crate::cli) file: &'a TrajectoryFile,
+    pub(crate) path: &'a Path,
+    pub(crate) file: &'a TrajectoryFile,
     /// The tools that were offered, if a catalog gives them.
-    pub(in crate::cli) tools: Option<&'a Arc<KnownTools>>,
+    pub(crate) tools: Option<&'a Arc<KnownTools>>,
     /// The action that the bar names: `replaying`.
-    pub(in crate::cli) action: &'static str,
+    pub(crate) action: &'static str,
 }
 
 /// A function that takes each replayed trajectory.
-pub(in crate::cli) type Take<'a> = &'a mut dyn FnMut(ReplayedTrajectory) -> Result<(), Failure>;
+pub(crate) type Take<'a> = &'a mut dyn FnMut(ReplayedTrajectory) -> Result<(), Failure>;
 
 /// Reads the configuration of a replay's servers, including simulated ones.
-pub(in crate::cli) fn configuration(
+pub(crate) fn configuration(
     path: &Path,
     encoder: &EncoderArgs,
     common: &Common,
@@ -73,7 +73,7 @@ pub(in crate::cli) fn configuration(
 
 impl ReplayArgs {
     /// Replays all trajectories, which `take` gets in the order of the file; returns the number of known tools.
-    pub(in crate::cli) fn run(
+    pub(crate) fn run(
         &self,
         servers: &Path,
         inputs: &Inputs<'_>,

@@ -18,9 +18,9 @@ use crate::cli::common::printer::Printer;
 
 /// A file that the command line names, and its name if it has one: `FILE` or `NAME=FILE`.
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct NamedFile {
-    pub(in crate::cli) name: Option<String>,
-    pub(in crate::cli) path: PathBuf,
+pub(crate) struct NamedFile {
+    pub(crate) name: Option<String>,
+    pub(crate) path: PathBuf,
 }
 
 impl FromStr for NamedFile {
@@ -39,7 +39,7 @@ impl FromStr for NamedFile {
 
 /// Options that allow the comparison of results with different tasks or references.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct SelectArgs {
+pub(crate) struct SelectArgs {
     /// Compare only the tasks that all results have, instead of refusing results with different tasks
     #[arg(long)]
     intersect: bool,
@@ -50,10 +50,7 @@ pub(in crate::cli) struct SelectArgs {
 
 impl SelectArgs {
     /// Selects the trajectories to compare.
-    pub(in crate::cli) fn select<'a>(
-        &self,
-        models: &'a [ModelResult],
-    ) -> Result<Option<Selection<'a>>, Failure> {
+    pub(crate) fn select<'a>(&self, models: &'a [ModelResult]) -> Result<Option<Selection<'a>>, Failure> {
         let options = SelectOptions {
             intersects: self.intersect,
             allows_different_references: self.allow_different_references,
@@ -64,7 +61,7 @@ impl SelectArgs {
 
 /// Options of the resampling for intervals and tests.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct DrawsArgs {
+pub(crate) struct DrawsArgs {
     /// Resamples for intervals, and permutations for tests
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     resamples: u32,
@@ -75,29 +72,29 @@ pub(in crate::cli) struct DrawsArgs {
 
 /// Options of the resampling for intervals and tests, and of the form of tables.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct TablesArgs {
+pub(crate) struct TablesArgs {
     #[command(flatten)]
     draws: DrawsArgs,
     #[command(flatten)]
-    pub(in crate::cli) form: FormArgs,
+    pub(crate) form: FormArgs,
 }
 
 /// Options of the form of tables and of their target.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct FormArgs {
+pub(crate) struct FormArgs {
     /// Form of the tables [default: by the file extension of --out, else table]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
-    pub(in crate::cli) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     width: WidthArgs,
 }
 
 /// The form of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum FormatArg {
+pub(crate) enum FormatArg {
     /// For people
     Table,
     /// Everything, with intervals
@@ -126,7 +123,7 @@ impl FormatArg {
     }
 
     /// Writes a report as JSON, or else as tables.
-    pub(in crate::cli) fn write(
+    pub(crate) fn write(
         self,
         report: &impl Serialize,
         sheets: impl FnOnce() -> Vec<Sheet>,
@@ -145,25 +142,25 @@ impl FormatArg {
 }
 
 impl TablesArgs {
-    pub(in crate::cli) fn draws(&self) -> Draws {
+    pub(crate) fn draws(&self) -> Draws {
         self.draws.draws()
     }
 }
 
 impl DrawsArgs {
-    pub(in crate::cli) fn draws(&self) -> Draws {
+    pub(crate) fn draws(&self) -> Draws {
         Draws { count: self.resamples as usize, seed: self.seed, ..Draws::default() }
     }
 }
 
 impl FormArgs {
     /// Whether the report goes to standard output.
-    pub(in crate::cli) fn is_to_standard_output(&self) -> bool {
+    pub(crate) fn is_to_standard_output(&self) -> bool {
         self.out.as_deref().is_none_or(|path| path == Path::new("-"))
     }
 
     /// Opens the target of the tables.
-    pub(in crate::cli) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Output, Failure> {
+    pub(crate) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Output, Failure> {
         let output = Output::open(self.out.as_deref(), inputs, printer)?;
         self.form()?;
         Ok(output)
@@ -174,7 +171,7 @@ impl FormArgs {
     }
 
     /// Writes a report as JSON, or else as tables.
-    pub(in crate::cli) fn write(
+    pub(crate) fn write(
         &self,
         report: &impl Serialize,
         sheets: impl FnOnce() -> Vec<Sheet>,
@@ -185,7 +182,7 @@ impl FormArgs {
     }
 
     /// Writes a report as JSON, or else as tables; in a page, figures stand under them.
-    pub(in crate::cli) fn write_with_pictures(
+    pub(crate) fn write_with_pictures(
         &self,
         report: &impl Serialize,
         sheets: impl FnOnce() -> Vec<Sheet>,
@@ -208,7 +205,7 @@ impl FormArgs {
 
 /// Reads all results and the published tables that stand beside them; the errors of all are reported at once. Models with
 /// the same name get a number.
-pub(in crate::cli) fn read_all(
+pub(crate) fn read_all(
     files: &[NamedFile],
     beside: &[&'static PublishedTable],
 ) -> Result<Vec<ModelResult>, Failure> {
@@ -234,7 +231,7 @@ pub(in crate::cli) fn read_all(
 }
 
 /// Adds a number to each name that occurred before.
-pub(in crate::cli) fn number_names<'n>(names: impl Iterator<Item = &'n mut String>) {
+pub(crate) fn number_names<'n>(names: impl Iterator<Item = &'n mut String>) {
     let mut taken: HashSet<String> = HashSet::new();
     for name in names {
         let own = name.clone();
@@ -250,13 +247,13 @@ pub(in crate::cli) fn number_names<'n>(names: impl Iterator<Item = &'n mut Strin
 const SCALE: f32 = 2.0;
 
 /// Converts a figure from SVG to PNG.
-pub(in crate::cli) fn png_of(svg: &str) -> Result<Vec<u8>, Failure> {
+pub(crate) fn png_of(svg: &str) -> Result<Vec<u8>, Failure> {
     to_png(svg, SCALE)
         .map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to draw a figure: {error}")))
 }
 
 /// Writes a report as indented JSON.
-pub(in crate::cli) fn write_json(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_json(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     let text = serde_json::to_string_pretty(report)?;
     writeln!(out, "{}", json_without_hidden(&text))?;
     out.flush()

@@ -13,7 +13,7 @@ use crate::cli::serve::asked_to_end;
 
 /// Serves a page until the user ends it: at `port` (0 takes a free one), in a browser if it `opens`. The note `told`
 /// follows the address.
-pub(in crate::cli) fn serve_page(
+pub(crate) fn serve_page(
     desk: impl Handler,
     (port, opens, told): (u16, bool, &str),
     printer: Printer,

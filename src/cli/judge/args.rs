@@ -16,7 +16,7 @@ use crate::cli::common::output::refuse_equal;
 /// Options of `m3 judge`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group(ArgGroup::new("decided_by").args(["llm", "rules_only"]).required(true)))]
-pub(in crate::cli) struct JudgeArgs {
+pub(crate) struct JudgeArgs {
     /// Predictions with their results: files, folders that `m3 run` has written, or traces of other programs
     /// (docs/import.md) and folders of them
     #[arg(required = true, value_name = "PRED")]

@@ -1,7 +1,7 @@
 //! m3 called by a program instead of a shell: whole commands, and pairs of trajectories in memory.
 
 mod called;
-pub(in crate::cli) mod pairs;
+pub(crate) mod pairs;
 
 pub use called::call;
 pub use pairs::{

@@ -31,7 +31,7 @@ use crate::cli::common::scoring::conditions::{Conditions, ConditionsArgs};
 
 /// Options of all commands that score pairs.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct PairArgs {
+pub(crate) struct PairArgs {
     #[command(flatten)]
     conditions: ConditionsArgs,
     #[command(flatten)]
@@ -363,7 +363,7 @@ impl PairScorer {
 
 impl PairArgs {
     /// Reads the files that the options name, and finds the encoder.
-    pub(in crate::cli) fn open(self, common: &Common, printer: Printer) -> Result<PairScorer, Failure> {
+    pub(crate) fn open(self, common: &Common, printer: Printer) -> Result<PairScorer, Failure> {
         let mut conditions = self.conditions.open()?;
         conditions.verdicts = self.conditions.verdicts(printer);
         let assets = common.assets()?;

@@ -20,7 +20,7 @@ const HELD: usize = 256;
 
 /// Options for asking a language model about outcomes.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct AskArgs {
+pub(crate) struct AskArgs {
     /// Have a language model decide the answers that no rule is sure of, such as openai:gpt-5 (docs/models.md)
     #[arg(long, value_name = "MODEL")]
     llm: Option<String>,
@@ -33,7 +33,7 @@ pub(in crate::cli) struct AskArgs {
 }
 
 /// A model, and the calls to ask it about.
-pub(in crate::cli) struct Asking {
+pub(crate) struct Asking {
     model: Model,
     runtime: Runtime,
     signals: Signals,
@@ -45,7 +45,7 @@ pub(in crate::cli) struct Asking {
 
 impl AskArgs {
     /// Opens the model, if one is to be asked.
-    pub(in crate::cli) fn open(&self, printer: Printer) -> Result<Option<Asking>, Failure> {
+    pub(crate) fn open(&self, printer: Printer) -> Result<Option<Asking>, Failure> {
         let Some(llm) = &self.llm else { return Ok(None) };
         let (model, played) = open_model(llm, self.llm_key_from.as_deref(), 1, printer)?;
         check_record(self.record.as_ref(), played.as_deref())?;
@@ -66,7 +66,7 @@ impl AskArgs {
 
 impl Asking {
     /// Adds a trajectory; returns those whose calls are all decided, in order.
-    pub(in crate::cli) fn push(
+    pub(crate) fn push(
         &mut self,
         judged: ClassifiedTrajectory,
     ) -> Result<Vec<ClassifiedTrajectory>, Failure> {
@@ -76,7 +76,7 @@ impl Asking {
     }
 
     /// Lets the model decide about the waiting trajectories, and returns them.
-    pub(in crate::cli) fn decide(&mut self) -> Result<Vec<ClassifiedTrajectory>, Failure> {
+    pub(crate) fn decide(&mut self) -> Result<Vec<ClassifiedTrajectory>, Failure> {
         let mut held = std::mem::take(&mut self.held);
         self.open = 0;
         let printer = self.printer;
@@ -100,7 +100,7 @@ impl Asking {
     }
 
     /// Reports how many calls the model decided.
-    pub(in crate::cli) fn say(&self, printer: Printer) {
+    pub(crate) fn say(&self, printer: Printer) {
         let AskSummary { decided, unclear } = self.asked;
         printer.note(&format!("{decided} answers were decided by {}", self.model.name()));
         if unclear > 0 {

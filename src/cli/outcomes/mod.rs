@@ -28,7 +28,7 @@ use crate::report::{OutcomesGatherer, outcomes_renderer};
 /// Options of `m3 outcomes`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group(ArgGroup::new("classified_by").args(["tools", "servers"]).required(true).multiple(true)))]
-pub(in crate::cli) struct OutcomesArgs {
+pub(crate) struct OutcomesArgs {
     /// Predicted trajectories: JSON, JSON Lines, either in gzip or zstd; the folder of a run; a trace of another program
     /// (docs/import.md), or a folder of traces; `-` for standard input
     predictions: PredictionsArg,
@@ -95,7 +95,7 @@ fn parse_floor(text: &str) -> Result<Floor, String> {
 }
 
 /// Decides the outcome of every call of a file.
-pub(in crate::cli) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(crate) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let format = form(args.format, args.out.as_deref())?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?.map(|it| ToolCatalog::from(&it));
     if let Some(catalog) = &catalog {

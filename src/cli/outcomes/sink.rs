@@ -10,15 +10,15 @@ use crate::cli::outcomes::asking::Asking;
 use crate::report::{OutcomesGatherer, OutcomesRenderer};
 
 /// Receives classified trajectories.
-pub(in crate::cli) struct Sink<'a> {
-    pub(in crate::cli) gatherer: &'a mut OutcomesGatherer,
-    pub(in crate::cli) renderer: &'a mut dyn OutcomesRenderer,
-    pub(in crate::cli) asking: Option<Asking>,
+pub(crate) struct Sink<'a> {
+    pub(crate) gatherer: &'a mut OutcomesGatherer,
+    pub(crate) renderer: &'a mut dyn OutcomesRenderer,
+    pub(crate) asking: Option<Asking>,
 }
 
 impl Sink<'_> {
     /// Takes a trajectory that was replayed.
-    pub(in crate::cli) fn replayed(&mut self, found: ReplayedTrajectory) -> Result<(), Failure> {
+    pub(crate) fn replayed(&mut self, found: ReplayedTrajectory) -> Result<(), Failure> {
         for (server, reason) in &found.unavailable {
             self.gatherer.add_unavailable(server, reason);
         }
@@ -26,11 +26,7 @@ impl Sink<'_> {
     }
 
     /// Takes the next trajectory.
-    pub(in crate::cli) fn push(
-        &mut self,
-        trajectory: Trajectory,
-        calls: Vec<ClassifiedCall>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn push(&mut self, trajectory: Trajectory, calls: Vec<ClassifiedCall>) -> Result<(), Failure> {
         let classified = ClassifiedTrajectory { trajectory, calls };
         match &mut self.asking {
             None => self.take(&classified),
@@ -39,7 +35,7 @@ impl Sink<'_> {
     }
 
     /// Lets the model decide the calls that are still open.
-    pub(in crate::cli) fn decide_rest(&mut self, printer: Printer) -> Result<(), Failure> {
+    pub(crate) fn decide_rest(&mut self, printer: Printer) -> Result<(), Failure> {
         let Some(asking) = &mut self.asking else { return Ok(()) };
         let rest = asking.decide()?;
         asking.say(printer);

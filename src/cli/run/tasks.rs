@@ -72,7 +72,7 @@ pub(super) fn open(
 }
 
 /// Prints problems one by one; returns the failure for bad input.
-pub(in crate::cli) fn say_problems(problems: &[String]) -> Failure {
+pub(crate) fn say_problems(problems: &[String]) -> Failure {
     for problem in problems.iter().take(SHOWN) {
         Printer::error(problem);
     }

@@ -14,7 +14,7 @@ use crate::cli::common::scoring::suites::SuiteArgs;
 /// Options of `m3 score`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(in crate::cli) struct ScoreArgs {
+pub(crate) struct ScoreArgs {
     #[command(flatten)]
     pub(super) scoring: ScoringArgs,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use crate::cli::score::repeats::parse_least;
 
 /// The least value of a metric.
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct Floor {
+pub(crate) struct Floor {
     metric: FlooredMetric,
     least: f64,
 }
@@ -48,7 +48,7 @@ impl FromStr for Floor {
 
 impl Floor {
     /// Fails if the floor names a suite that is not computed, or a value that the suite does not have.
-    pub(in crate::cli) fn check(&self, suites: &SuiteArgs) -> Result<(), Failure> {
+    pub(crate) fn check(&self, suites: &SuiteArgs) -> Result<(), Failure> {
         let FlooredMetric::Suite { suite, name } = &self.metric else { return Ok(()) };
         let Some(metrics) = suites.metrics(suite) else {
             let message = format!(
@@ -63,7 +63,7 @@ impl Floor {
     }
 
     /// Converts the floor to the type that reports use.
-    pub(in crate::cli) fn reported(&self) -> m3_report::Floor {
+    pub(crate) fn reported(&self) -> m3_report::Floor {
         let name = match &self.metric {
             FlooredMetric::Own(metric) => metric.name().to_owned(),
             FlooredMetric::Suite { suite, name } => format!("{suite}.{name}"),
@@ -102,7 +102,7 @@ fn no_value(suite: &str, name: &str, known: &[&str]) -> Failure {
 }
 
 /// Fails if a value is below its floor, or not known; prints each.
-pub(in crate::cli) fn check_floors(
+pub(crate) fn check_floors(
     floors: &[Floor],
     metrics: &Metrics,
     suites: &Named<SuiteReport>,

@@ -10,7 +10,7 @@ use crate::cli::common::places::PointsAt;
 
 /// The form of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum ScoreFormArg {
+pub(crate) enum ScoreFormArg {
     /// For people
     Table,
     /// Everything, as one document
@@ -31,12 +31,12 @@ pub(in crate::cli) enum ScoreFormArg {
 
 impl ScoreFormArg {
     /// Whether the form has a place for outcomes and grades.
-    pub(in crate::cli) fn is_json(self) -> bool {
+    pub(crate) fn is_json(self) -> bool {
         matches!(self, Self::Json | Self::Jsonl)
     }
 
     /// The kind of place that the form refers to.
-    pub(in crate::cli) fn points_at(self) -> PointsAt {
+    pub(crate) fn points_at(self) -> PointsAt {
         match self {
             Self::Sarif => PointsAt::Lines,
             Self::Otel => PointsAt::Spans,
@@ -45,7 +45,7 @@ impl ScoreFormArg {
     }
 
     /// A renderer for this form; `(columns, is_styled)` are the width and style of tables.
-    pub(in crate::cli) fn renderer<'a>(
+    pub(crate) fn renderer<'a>(
         self,
         writer: Box<dyn Write + 'a>,
         (columns, is_styled): (usize, bool),

@@ -3,11 +3,11 @@
 mod args;
 mod beside;
 mod config;
-pub(in crate::cli) mod floors;
-pub(in crate::cli) mod forms;
-pub(in crate::cli) mod repeats;
+pub(crate) mod floors;
+pub(crate) mod forms;
+pub(crate) mod repeats;
 
-pub(in crate::cli) use args::ScoreArgs;
+pub(crate) use args::ScoreArgs;
 use config::ScoreConfig;
 
 use crate::cli::Common;
@@ -17,7 +17,7 @@ use crate::cli::common::scoring::check_aligned;
 
 /// Scores, and writes the report. Fails with the first of: a floor that is not met, a trajectory that could not be aligned, a model
 /// that could not be asked.
-pub(in crate::cli) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(crate) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let config = ScoreConfig::new(args, printer)?;
     let mut output = config.output(printer)?;
     let asking = args.scoring.ask().open(&config.inputs(), printer)?;

@@ -13,7 +13,7 @@ use crate::cli::common::scoring::ScoringArgs;
 
 /// Options of further predictions, and of the criterion for passing.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct RepeatArgs {
+pub(crate) struct RepeatArgs {
     /// Further predictions of the same tasks, such as predictions-2.json of `m3 run --repeat`; repeatable. All those in
     /// a run's folder are taken where the folder is given for PREDICTIONS
     #[arg(long, value_name = "FILE")]
@@ -31,18 +31,18 @@ pub(in crate::cli) struct RepeatArgs {
 
 impl RepeatArgs {
     /// The files of all repetitions after the first.
-    pub(in crate::cli) fn files(&self, scoring: &ScoringArgs) -> Vec<PathBuf> {
+    pub(crate) fn files(&self, scoring: &ScoringArgs) -> Vec<PathBuf> {
         let of_folder = scoring.predictions().further().into_iter();
         of_folder.chain(self.repeat.iter().cloned()).collect()
     }
 
     /// Whether trials are counted: there are repetitions, or a criterion for passing is given.
-    pub(in crate::cli) fn counts_trials(&self, files: &[PathBuf]) -> bool {
+    pub(crate) fn counts_trials(&self, files: &[PathBuf]) -> bool {
         !(files.is_empty() && self.pass.is_empty())
     }
 
     /// The criterion for passing. If a metric is named twice, the last value counts.
-    pub(in crate::cli) fn criterion(&self) -> PassCriterion {
+    pub(crate) fn criterion(&self) -> PassCriterion {
         if self.pass.is_empty() {
             return PassCriterion::default();
         }
@@ -50,7 +50,7 @@ impl RepeatArgs {
     }
 
     /// Reports how many repetitions a folder has; refuses files that are given twice.
-    pub(in crate::cli) fn check(
+    pub(crate) fn check(
         &self,
         files: &[PathBuf],
         scoring: &ScoringArgs,
@@ -84,7 +84,7 @@ fn refuse_same(files: &[PathBuf], scoring: &ScoringArgs) -> Result<(), Failure> 
 }
 
 /// Reads `METRIC=VALUE`: a name that `find` knows, of these `names`, and a value in [0, 1].
-pub(in crate::cli) fn parse_least<T>(
+pub(crate) fn parse_least<T>(
     text: &str,
     find: impl Fn(&str) -> Option<T>,
     names: impl Iterator<Item = &'static str>,

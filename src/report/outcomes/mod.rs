@@ -8,9 +8,9 @@ mod wire;
 
 use std::io::{self, Write};
 
-pub use gather::OutcomesGatherer;
+pub(crate) use gather::OutcomesGatherer;
 use m3_report::{Format, Json, SheetForm, write_sheets};
-pub use wire::{
+pub(crate) use wire::{
     ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OutcomesReport, OutcomesSummary, RateReport,
     RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport, TrajectoryOutcomesReport,
     UnavailableServerReport,
@@ -20,7 +20,7 @@ use self::csv::Csv;
 use self::terminal::Terminal;
 
 /// Writes outcomes in one form.
-pub trait OutcomesRenderer {
+pub(crate) trait OutcomesRenderer {
     /// Takes the next trajectory, in the order of the file.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ pub trait OutcomesRenderer {
 }
 
 /// A renderer of a form. `has_types` adds a table of types of task, `is_styled` allows colours and bold type.
-pub fn outcomes_renderer<'a>(
+pub(crate) fn outcomes_renderer<'a>(
     format: Format,
     writer: impl Write + 'a,
     has_types: bool,

@@ -35,7 +35,7 @@ const DIGITS: usize = 16;
 
 /// Options for asking a language model about uncertain pairs.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct AskSameArgs {
+pub(crate) struct AskSameArgs {
     /// Put pairs whose score is uncertain to a language model, such as openai:gpt-5 or replay:FILE, in both orders;
     /// where both answers agree the pair is sure (docs/asking.md, docs/models.md)
     #[arg(long, value_name = "MODEL")]
@@ -67,7 +67,7 @@ fn parse_band(text: &str) -> Result<Band, String> {
 }
 
 /// A language model to ask about uncertain pairs, and how to ask it.
-pub(in crate::cli) struct AskingSame {
+pub(crate) struct AskingSame {
     model: Model,
     recorder: Option<Arc<Recorder>>,
     settings: Settings,
@@ -80,9 +80,9 @@ pub(in crate::cli) struct AskingSame {
 }
 
 /// The result of asking a language model about pairs.
-pub(in crate::cli) struct AskedSame {
+pub(crate) struct AskedSame {
     /// The counts of the answers, for the report.
-    pub(in crate::cli) report: AskedReport,
+    pub(crate) report: AskedReport,
     /// The reasons why requests got no reply, or one that cannot be read.
     problems: Vec<String>,
     /// The number of requests that were answered.
@@ -92,12 +92,12 @@ pub(in crate::cli) struct AskedSame {
 
 impl AskSameArgs {
     /// Whether a model is to be asked.
-    pub(in crate::cli) fn is_wanted(&self) -> bool {
+    pub(crate) fn is_wanted(&self) -> bool {
         self.llm.is_some()
     }
 
     /// Refuses options that do nothing where no model is asked.
-    pub(in crate::cli) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.is_wanted() || self.replies.settings() == Settings::default() {
             return Ok(());
         }
@@ -107,11 +107,7 @@ impl AskSameArgs {
     }
 
     /// Opens the model, if one is to be asked. Nothing is sent yet; `inputs` are files that are read.
-    pub(in crate::cli) fn open(
-        &self,
-        inputs: &[&Path],
-        printer: Printer,
-    ) -> Result<Option<AskingSame>, Failure> {
+    pub(crate) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Option<AskingSame>, Failure> {
         let Some(llm) = &self.llm else { return Ok(None) };
         let written: Vec<&Path> = self.record.iter().map(PathBuf::as_path).collect();
         refuse_equal(inputs, &written)?;
@@ -131,19 +127,19 @@ impl AskSameArgs {
     }
 
     /// The cassettes that are recorded into or played, which no report may replace.
-    pub(in crate::cli) fn cassettes(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn cassettes(&self) -> impl Iterator<Item = &Path> {
         self.record.as_deref().into_iter().chain(self.llm.as_deref().and_then(played))
     }
 }
 
 impl AskingSame {
     /// The range of scores that are uncertain.
-    pub(in crate::cli) fn band(&self) -> Band {
+    pub(crate) fn band(&self) -> Band {
         self.band
     }
 
     /// Asks about pairs, and prints the counts of the answers. The replies are in the order of the pairs.
-    pub(in crate::cli) fn ask(
+    pub(crate) fn ask(
         &self,
         calls: &[CallsToCompare<'_>],
         printer: Printer,
@@ -195,7 +191,7 @@ impl AskingSame {
     }
 
     /// Asks about uncertain pairs of a score. Two replies that agree become an answer.
-    pub(in crate::cli) fn answers(
+    pub(crate) fn answers(
         &self,
         doubtful: &DoubtfulPairs,
         catalog: Option<&Catalog>,
@@ -311,7 +307,7 @@ fn report(
 
 impl AskedSame {
     /// Reports the problems, after the report is written. Fails if requests got no reply.
-    pub(in crate::cli) fn end(&self, printer: Printer) -> Result<(), Failure> {
+    pub(crate) fn end(&self, printer: Printer) -> Result<(), Failure> {
         for problem in self.problems.iter().take(TOLD) {
             printer.warn(problem);
         }

@@ -18,10 +18,10 @@ use crate::cli::common::scoring::match_args::MatchArgs;
 
 /// Options of all commands that score.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ConditionsArgs {
+pub(crate) struct ConditionsArgs {
     /// How metrics are computed: by the paper's equations, or as its published program does
     #[arg(long, value_enum, default_value_t = Profile::Paper)]
-    pub(in crate::cli) profile: Profile,
+    pub(crate) profile: Profile,
     /// How calls are compared when they are aligned
     #[arg(long, value_enum, default_value_t = Similarity::Cosine)]
     similarity: Similarity,
@@ -48,33 +48,33 @@ pub(in crate::cli) struct ConditionsArgs {
     #[arg(long, value_name = "FILE")]
     roles: Option<PathBuf>,
     #[command(flatten)]
-    pub(in crate::cli) matching: MatchArgs,
+    pub(crate) matching: MatchArgs,
     #[command(flatten)]
     model: ModelArg,
 }
 
 /// The conditions of a score: how calls are compared and measured.
 #[derive(Debug)]
-pub(in crate::cli) struct Conditions {
-    pub(in crate::cli) profile: Profile,
-    pub(in crate::cli) forms: CallForms,
+pub(crate) struct Conditions {
+    pub(crate) profile: Profile,
+    pub(crate) forms: CallForms,
     similarity: Similarity,
     flow: Flow,
     results: Results,
     /// Opens pictures of results.
-    pub(in crate::cli) pictures: ResultPictures,
+    pub(crate) pictures: ResultPictures,
     thresholds: Thresholds,
-    pub(in crate::cli) catalog: Option<Arc<Catalog>>,
-    pub(in crate::cli) roles: Option<Arc<RoleRules>>,
-    pub(in crate::cli) model: Option<Arc<Model>>,
-    pub(in crate::cli) answers: Answers,
-    pub(in crate::cli) verdicts: Option<MatchOptions>,
+    pub(crate) catalog: Option<Arc<Catalog>>,
+    pub(crate) roles: Option<Arc<RoleRules>>,
+    pub(crate) model: Option<Arc<Model>>,
+    pub(crate) answers: Answers,
+    pub(crate) verdicts: Option<MatchOptions>,
 }
 
 impl ConditionsArgs {
     /// Reads the catalog and the model. Trajectories have no verdicts yet: [`Conditions::verdicts`] is set once it is known
     /// which tools are called.
-    pub(in crate::cli) fn open(&self) -> Result<Conditions, Failure> {
+    pub(crate) fn open(&self) -> Result<Conditions, Failure> {
         let similarity = self.similarity;
         let usual = similarity.thresholds();
         let thresholds = Thresholds::new(
@@ -98,12 +98,12 @@ impl ConditionsArgs {
     }
 
     /// The options of `--match`, for trajectories that are not known yet.
-    pub(in crate::cli) fn verdicts(&self, printer: Printer) -> Option<MatchOptions> {
+    pub(crate) fn verdicts(&self, printer: Printer) -> Option<MatchOptions> {
         self.matching.options(&|_| true, printer)
     }
 
     /// With the published program's profile, calls are read as that program reads them, so that the numbers agree.
-    pub(in crate::cli) fn forms(&self) -> CallForms {
+    pub(crate) fn forms(&self) -> CallForms {
         match self.profile {
             Profile::Paper => CallForms::Understood,
             Profile::OpenM3Bench => CallForms::Literal,
@@ -111,24 +111,24 @@ impl ConditionsArgs {
     }
 
     /// The catalog's file.
-    pub(in crate::cli) fn tools(&self) -> Option<&Path> {
+    pub(crate) fn tools(&self) -> Option<&Path> {
         self.tools.as_deref()
     }
 
     /// The file of roles.
-    pub(in crate::cli) fn roles(&self) -> Option<&Path> {
+    pub(crate) fn roles(&self) -> Option<&Path> {
         self.roles.as_deref()
     }
 }
 
 impl Conditions {
     /// The opener of pictures of results, if results are evidence.
-    pub(in crate::cli) fn result_pictures(&self) -> Option<&ResultPictures> {
+    pub(crate) fn result_pictures(&self) -> Option<&ResultPictures> {
         (self.results == Results::Auto).then_some(&self.pictures)
     }
 
     /// The conditions as options of the scorer.
-    pub(in crate::cli) fn options(&self, keeps_similarities: bool) -> ScoreOptions<'_> {
+    pub(crate) fn options(&self, keeps_similarities: bool) -> ScoreOptions<'_> {
         ScoreOptions {
             profile: self.profile,
             thresholds: self.thresholds,

@@ -12,26 +12,26 @@ use crate::cli::common::failure::{Failure, code};
 
 /// The option that names the fidelity model.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ModelArg {
+pub(crate) struct ModelArg {
     /// Compare arguments by the model in this folder, as `m3 fidelity --train` makes it [default: the built-in one]
     #[arg(long = "fidelity-model", value_name = "DIR")]
     folder: Option<PathBuf>,
 }
 
 /// The name of the model's file in its folder.
-pub(in crate::cli) const MODEL_FILE: &str = "model.json";
+pub(crate) const MODEL_FILE: &str = "model.json";
 
 /// The largest model that is read, in bytes.
 const LARGEST_MODEL: u64 = 1 << 26;
 
 impl ModelArg {
     /// Reads the model, or takes the built-in one.
-    pub(in crate::cli) fn open(&self) -> Result<Arc<Model>, Failure> {
+    pub(crate) fn open(&self) -> Result<Arc<Model>, Failure> {
         Ok(self.open_other()?.unwrap_or_else(Model::built_in))
     }
 
     /// Reads the model, if another than the built-in one is asked for.
-    pub(in crate::cli) fn open_other(&self) -> Result<Option<Arc<Model>>, Failure> {
+    pub(crate) fn open_other(&self) -> Result<Option<Arc<Model>>, Failure> {
         let Some(folder) = &self.folder else { return Ok(None) };
         let path = if folder.is_dir() { folder.join(MODEL_FILE) } else { folder.clone() };
         let name = shortened(&path.display().to_string(), 300);

@@ -17,18 +17,18 @@ const PATTERN: usize = 60;
 
 /// Tools whose calls do not count.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct IgnoredTools {
+pub(crate) struct IgnoredTools {
     /// The names of these tools as they are scored.
-    pub(in crate::cli) tools: HashSet<String>,
+    pub(crate) tools: HashSet<String>,
     /// The names of these tools as they are scored, and as the files write them.
-    pub(in crate::cli) names: BTreeSet<String>,
+    pub(crate) names: BTreeSet<String>,
     /// The number of calls of these tools.
-    pub(in crate::cli) calls: u64,
+    pub(crate) calls: u64,
 }
 
 impl IgnoredTools {
     /// Finds the ignored tools of predictions (names mapped by `names`) and references; warns of unused patterns.
-    pub(in crate::cli) fn new(
+    pub(crate) fn new(
         roles: &RoleRules,
         [predicted, references]: [&Vocabulary; 2],
         names: &ToolNamesReport,

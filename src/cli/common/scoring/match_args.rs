@@ -11,7 +11,7 @@ use crate::cli::common::printer::Printer;
 
 /// The options of `--match`.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct MatchArgs {
+pub(crate) struct MatchArgs {
     /// Say for each trajectory whether it passes when compared with its reference, as agentevals does; changes no other
     /// number (docs/metrics.md)
     #[arg(id = "match", long = "match", value_name = "MODE", value_enum)]
@@ -64,11 +64,7 @@ fn mistyped(word: &str) -> Option<&'static str> {
 impl MatchArgs {
     /// The options of matching, if `--match` is used; warns of a tool that is not called. If a tool is named twice, the
     /// last counts.
-    pub(in crate::cli) fn options(
-        &self,
-        is_called: &dyn Fn(&str) -> bool,
-        printer: Printer,
-    ) -> Option<MatchOptions> {
+    pub(crate) fn options(&self, is_called: &dyn Fn(&str) -> bool, printer: Printer) -> Option<MatchOptions> {
         let tools: BTreeMap<String, ArgumentRule> = self.tools.iter().cloned().collect();
         if let Some(tool) = tools.keys().find(|tool| !is_called(tool)) {
             printer.warn(&format!("`--match-tool`: neither side calls `{}`", shortened(tool, 60)));

@@ -1,14 +1,14 @@
 //! Shared options and steps of all commands that score two files.
 
-pub(in crate::cli) mod ask_same;
-pub(in crate::cli) mod conditions;
-pub(in crate::cli) mod fidelity_model;
-pub(in crate::cli) mod grouping;
-pub(in crate::cli) mod ignored_tools;
-pub(in crate::cli) mod match_args;
-pub(in crate::cli) mod seen;
-pub(in crate::cli) mod suites;
-pub(in crate::cli) mod tool_names;
+pub(crate) mod ask_same;
+pub(crate) mod conditions;
+pub(crate) mod fidelity_model;
+pub(crate) mod grouping;
+pub(crate) mod ignored_tools;
+pub(crate) mod match_args;
+pub(crate) mod seen;
+pub(crate) mod suites;
+pub(crate) mod tool_names;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,7 +42,7 @@ use crate::cli::common::scoring::tool_names::{KnownNames, ToolNamesArg};
 
 /// The files to score, and the options of scoring.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ScoringArgs {
+pub(crate) struct ScoringArgs {
     /// Predicted trajectories: JSON, JSON Lines, either in gzip or zstd; the folder of a run; a trace of another program
     /// (docs/import.md), or a folder of traces; `-` for standard input
     predictions: PredictionsArg,
@@ -75,12 +75,12 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Everything that scoring needs, opened.
-pub(in crate::cli) struct Scoring {
-    pub(in crate::cli) predictions: TrajectoryFile,
+pub(crate) struct Scoring {
+    pub(crate) predictions: TrajectoryFile,
     /// Further repetitions of the predictions.
-    pub(in crate::cli) further: Vec<TrajectoryFile>,
-    pub(in crate::cli) references: TrajectoryFile,
-    pub(in crate::cli) profile: Profile,
+    pub(crate) further: Vec<TrajectoryFile>,
+    pub(crate) references: TrajectoryFile,
+    pub(crate) profile: Profile,
     conditions: Conditions,
     /// The counts of a language model's answers, if one was asked.
     asked: Option<AskedReport>,
@@ -96,7 +96,7 @@ pub(in crate::cli) struct Scoring {
 impl ScoringArgs {
     /// Opens the files, `further` repetitions of the predictions included, and the encoder, which is fetched if
     /// needed.
-    pub(in crate::cli) fn open(
+    pub(crate) fn open(
         &self,
         further: &[PathBuf],
         common: &Common,
@@ -159,7 +159,7 @@ impl ScoringArgs {
     }
 
     /// Exchanges predictions and references: the second file is scored against the first.
-    pub(in crate::cli) fn exchanged(self) -> Self {
+    pub(crate) fn exchanged(self) -> Self {
         let references = self.predictions.as_path().to_owned();
         Self {
             predictions: self.references.into_os_string().into(),
@@ -170,22 +170,22 @@ impl ScoringArgs {
     }
 
     /// The predictions as the user named them.
-    pub(in crate::cli) fn predictions(&self) -> &PredictionsArg {
+    pub(crate) fn predictions(&self) -> &PredictionsArg {
         &self.predictions
     }
 
     /// The options for asking a language model.
-    pub(in crate::cli) fn ask(&self) -> &AskSameArgs {
+    pub(crate) fn ask(&self) -> &AskSameArgs {
         &self.ask
     }
 
     /// The file of references, as the user named it.
-    pub(in crate::cli) fn references(&self) -> &Path {
+    pub(crate) fn references(&self) -> &Path {
         &self.references
     }
 
     /// The files that are read.
-    pub(in crate::cli) fn inputs(&self) -> Vec<&Path> {
+    pub(crate) fn inputs(&self) -> Vec<&Path> {
         let others = [self.conditions.tools(), self.conditions.roles(), self.tool_names.file()];
         let files =
             [Some(self.predictions.as_path()), Some(self.references.as_path())].into_iter().chain(others);
@@ -202,7 +202,7 @@ impl ScoringArgs {
 }
 
 /// Fails if a trajectory could not be aligned; names it.
-pub(in crate::cli) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
+pub(crate) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
     let too_large = &summary.ledger.too_large;
     for id in too_large {
         Printer::error(&format!(
@@ -216,13 +216,13 @@ pub(in crate::cli) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
 }
 
 /// Receives a score with its similarities, and the opener of pictures of results.
-pub(in crate::cli) type ChosenSink<'a> =
+pub(crate) type ChosenSink<'a> =
     dyn FnMut(ScoredTrajectory<'_>, Option<&ResultPictures>) -> Result<(), Failure> + 'a;
 
 impl Scoring {
     /// Asks a language model about the matched pairs of all repetitions whose fidelity is uncertain. Later scores use
     /// its answers.
-    pub(in crate::cli) fn ask(&mut self, asking: &AskingSame) -> Result<AskedSame, Failure> {
+    pub(crate) fn ask(&mut self, asking: &AskingSame) -> Result<AskedSame, Failure> {
         let Self { predictions, further, references, conditions, embedder, printer, .. } = self;
         let mut doubtful = DoubtfulPairs::new(asking.band().scores());
         for predictions in std::iter::once(&*predictions).chain(&*further) {
@@ -239,24 +239,24 @@ impl Scoring {
     }
 
     /// The catalog of `--tools`.
-    pub(in crate::cli) fn catalog(&self) -> Option<Arc<Catalog>> {
+    pub(crate) fn catalog(&self) -> Option<Arc<Catalog>> {
         self.conditions.catalog.clone()
     }
 
     /// The files of a repetition, from 1.
-    pub(in crate::cli) fn files(&self, repeat: usize) -> ScoredFiles<'_> {
+    pub(crate) fn files(&self, repeat: usize) -> ScoredFiles<'_> {
         let further = repeat.checked_sub(2).and_then(|index| self.further.get(index));
         ScoredFiles { references: &self.references, predictions: further.unwrap_or(&self.predictions) }
     }
 
     /// The places of all trajectories.
-    pub(in crate::cli) fn places(&self, points_at: PointsAt) -> ScoredPlaces {
+    pub(crate) fn places(&self, points_at: PointsAt) -> ScoredPlaces {
         let predictions = std::iter::once(&self.predictions).chain(&self.further);
         ScoredPlaces::of(points_at, &self.references, predictions)
     }
 
     /// Scores with a progress bar. `sink` gets each trajectory.
-    pub(in crate::cli) fn run(
+    pub(crate) fn run(
         &mut self,
         keeps_similarities: bool,
         sink: &mut Sink<'_, Failure>,
@@ -267,7 +267,7 @@ impl Scoring {
     }
 
     /// Scores one repetition: 1 means the predictions themselves, higher numbers the further ones.
-    pub(in crate::cli) fn run_repetition(
+    pub(crate) fn run_repetition(
         &mut self,
         repeat: usize,
         keeps_similarities: bool,
@@ -287,7 +287,7 @@ impl Scoring {
     }
 
     /// The summary of the report; prints the warnings that a user should see.
-    pub(in crate::cli) fn summarize(
+    pub(crate) fn summarize(
         &self,
         summary: &Summary,
         repeats: Option<RepeatsReport>,
@@ -331,7 +331,7 @@ impl Scoring {
 
     /// Scores these references again, in this order, with their similarities. [`Scoring::run`] has printed all
     /// warnings. Without a bar (`has_bar`), `sink` may write to the terminal.
-    pub(in crate::cli) fn run_chosen(
+    pub(crate) fn run_chosen(
         &mut self,
         chosen: &[usize],
         has_bar: bool,

@@ -9,8 +9,8 @@ use crate::cli::common::printer::Printer;
 
 /// Facts about one file.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct FileFacts {
-    pub(in crate::cli) tools: Vocabulary,
+pub(crate) struct FileFacts {
+    pub(crate) tools: Vocabulary,
     trajectories: usize,
     /// The number of predictions of `m3 run`.
     predictions: usize,
@@ -21,7 +21,7 @@ pub(in crate::cli) struct FileFacts {
 }
 
 impl FileFacts {
-    pub(in crate::cli) fn learn(&mut self, trajectory: &Trajectory) {
+    pub(crate) fn learn(&mut self, trajectory: &Trajectory) {
         self.tools.learn(trajectory);
         self.trajectories += 1;
         self.predictions += usize::from(trajectory.is_prediction());
@@ -31,13 +31,13 @@ impl FileFacts {
     }
 
     /// Whether every prediction records that its model was shown no images (`m3 run --no-images`).
-    pub(in crate::cli) fn are_blind(&self) -> bool {
+    pub(crate) fn are_blind(&self) -> bool {
         self.blind > 0 && self.blind == self.trajectories
     }
 }
 
 /// Fails if both files record that their order is wrong, and warns if only one of them does.
-pub(in crate::cli) fn check_order(
+pub(crate) fn check_order(
     files: [&TrajectoryFile; 2],
     [predictions, references]: [&FileFacts; 2],
     printer: Printer,

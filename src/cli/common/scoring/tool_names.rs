@@ -14,7 +14,7 @@ use crate::cli::common::printer::Printer;
 
 /// How the names of the predictions' tools are read.
 #[derive(Debug, Clone)]
-pub(in crate::cli) enum ToolNamesArg {
+pub(crate) enum ToolNamesArg {
     Off,
     Auto,
     File(PathBuf),
@@ -32,10 +32,10 @@ impl From<OsString> for ToolNamesArg {
 
 /// The names that predictions' names may stand for.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cli) struct KnownNames<'a> {
-    pub(in crate::cli) references: &'a Vocabulary,
+pub(crate) struct KnownNames<'a> {
+    pub(crate) references: &'a Vocabulary,
     /// The names of the catalog of `--tools`.
-    pub(in crate::cli) catalog: &'a Vocabulary,
+    pub(crate) catalog: &'a Vocabulary,
 }
 
 /// The most names that are listed one by one.
@@ -43,7 +43,7 @@ const LISTED: usize = 20;
 
 impl ToolNamesArg {
     /// The file of names, if there is one.
-    pub(in crate::cli) fn file(&self) -> Option<&Path> {
+    pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
             Self::Off | Self::Auto => None,
@@ -51,7 +51,7 @@ impl ToolNamesArg {
     }
 
     /// Renames the tools of `predictions` and reports it; `predicted` has the tools that they call.
-    pub(in crate::cli) fn apply<'a>(
+    pub(crate) fn apply<'a>(
         &self,
         predictions: impl Iterator<Item = &'a mut TrajectoryFile>,
         predicted: &Vocabulary,
@@ -94,7 +94,7 @@ fn say(report: &ToolNamesReport, printer: Printer) {
 }
 
 /// Warns of names whose meaning is unclear, each with its candidates.
-pub(in crate::cli) fn warn_of_open(ambiguous: BTreeMap<String, Vec<String>>, printer: Printer) {
+pub(crate) fn warn_of_open(ambiguous: BTreeMap<String, Vec<String>>, printer: Printer) {
     say_open(&ToolNamesReport { mode: "auto".to_owned(), mapping: NameMapping::new(), ambiguous }, printer);
 }
 

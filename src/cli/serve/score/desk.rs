@@ -12,7 +12,7 @@ use crate::cli::library::pairs::PairScorer;
 
 /// The limits of the service.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cli::serve) struct Limits {
+pub(crate) struct Limits {
     /// The most requests that are scored at the same time.
     pub(super) workers: usize,
     /// The most pairs that wait or are scored.
@@ -28,7 +28,7 @@ const HELD_KIB: usize = 512 << 10;
 
 /// The scorer of the service, with its limits, queues and counters.
 #[derive(Debug)]
-pub(in crate::cli::serve) struct Desk {
+pub(crate) struct Desk {
     pub(super) scorer: PairScorer,
     pub(super) limits: Limits,
     pub(super) counts: Counts,
@@ -63,7 +63,7 @@ impl Desk {
     }
 
     /// Ends the service without losing a request: answers tell clients to connect elsewhere, then connections are closed.
-    pub(in crate::cli::serve) async fn end(&self, server: HttpServer) {
+    pub(crate) async fn end(&self, server: HttpServer) {
         self.is_ending.store(true, Ordering::Relaxed);
         tokio::time::sleep(FAREWELL).await;
         server.stop_within(PATIENCE).await;

@@ -30,10 +30,7 @@ const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 ///
 /// # Errors
 /// [`ServeError::Bind`] and [`ServeError::Remote`].
-pub(in crate::cli::serve) async fn serve(
-    desk: &Arc<Desk>,
-    options: &HttpOptions,
-) -> Result<HttpServer, ServeError> {
+pub(crate) async fn serve(desk: &Arc<Desk>, options: &HttpOptions) -> Result<HttpServer, ServeError> {
     let router = Router::new()
         .route("/score", post(score))
         .route("/healthz", get(health))
