@@ -219,17 +219,11 @@ fn meets(pair: &LabelledPair, weak: f64, strong: f64) -> bool {
     called(pair.similarity, weak, strong) == pair.label
 }
 
-fn place(label: Label) -> usize {
-    match label {
-        Label::Weak => 0,
-        Label::Medium => 1,
-        Label::Strong => 2,
-    }
-}
-
 fn thresholds(pairs: &[LabelledPair], weak: f64, strong: f64) -> ThresholdReport {
-    let both: Vec<(usize, usize)> =
-        pairs.iter().map(|pair| (place(pair.label), place(called(pair.similarity, weak, strong)))).collect();
+    let both: Vec<(usize, usize)> = pairs
+        .iter()
+        .map(|pair| (pair.label as usize, called(pair.similarity, weak, strong) as usize))
+        .collect();
     let met = both.iter().filter(|(said, called)| said == called).count();
     ThresholdReport {
         weak,

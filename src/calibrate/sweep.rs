@@ -150,11 +150,6 @@ impl Sweep {
         }
         (all > 0).then(|| f64::from(met) / f64::from(all))
     }
-
-    /// The number of thresholds that make a difference.
-    pub(crate) fn grid_size(&self) -> usize {
-        self.gaps.len()
-    }
 }
 
 /// The quality of a threshold.

@@ -24,7 +24,7 @@ use crate::cli::common::places::PointsAt;
 use crate::cli::common::printer::Printer;
 use crate::cli::common::results::write_json;
 use crate::cli::common::scoring::{Scoring, ScoringArgs, check_aligned};
-use crate::cli::score::forms::ScoreFormArg;
+use crate::cli::score::options::ScoreFormArg;
 
 /// Options of `m3 audit`.
 #[derive(Debug, Args)]

@@ -13,17 +13,17 @@ use m3_support::text::{counted, shortened};
 use m3_trajectory::catalog::Catalog;
 
 use super::Common;
-use crate::calibrate::{
-    DoubtfulPair, FidelityReport, GroupReport, LabelledSource, LabelledSourceError, PairFileError,
-    SourcesReport, TestPair, TrainingReport, adapt, adapted_to, cosine_trial, examples, file_labels,
-    pair_files, train_anew, typed_trial,
+use crate::calibrate::fidelity::{
+    DoubtfulPair, FidelityReport, GroupReport, LabelledSource, PairFileError, SourcesReport, TestPair,
+    TrainingReport, adapt, adapted_to, cosine_trial, examples, file_labels, pair_files, train_anew,
+    typed_trial,
 };
 use crate::cli::common::encoder::EncoderArgs;
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::printer::{Printer, Unit};
 use crate::cli::common::results::FormArgs;
 use crate::cli::common::scoring::ask_same::AskSameArgs;
-use crate::cli::common::scoring::fidelity_model::{MODEL_FILE, ModelArg};
+use crate::cli::common::scoring::conditions::{MODEL_FILE, ModelArg};
 use crate::report::{fidelity_sheets, sources_sheets, training_sheets};
 
 /// Options of `m3 fidelity`. `-o` is still the old name of `--model-out` (`cli/old_options.rs`).
@@ -175,11 +175,11 @@ fn read_sources(
     }
     let mut sources = Vec::new();
     for path in &files {
-        let (source, left_out) = LabelledSource::read(path)?;
-        if left_out > 0 {
+        let source = LabelledSource::read(path)?;
+        if source.left_out > 0 {
             printer.note(&format!(
                 "{} of `{}` left out: their labels say neither same nor different",
-                counted(left_out, "pair"),
+                counted(source.left_out, "pair"),
                 shortened(&path.display().to_string(), 300)
             ));
         }
@@ -315,19 +315,11 @@ fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result<(), F
     Ok(())
 }
 
-impl From<LabelledSourceError> for Failure {
-    fn from(error: LabelledSourceError) -> Self {
-        match error {
-            LabelledSourceError::Pairs(error) => error.into(),
-            LabelledSourceError::Catalog(error) => error.into(),
-        }
-    }
-}
-
 impl From<PairFileError> for Failure {
     fn from(error: PairFileError) -> Self {
         match error {
             PairFileError::File(error) => error.into(),
+            PairFileError::Catalog(error) => error.into(),
             PairFileError::Content { .. } => Self::new(code::INPUT, error.to_string()),
         }
     }

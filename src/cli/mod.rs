@@ -171,7 +171,7 @@ pub fn main() -> ExitCode {
 /// thing that the process does.
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    common::file_size::outlive_limit();
+    common::output::outlive_limit();
     let (arguments, notes) = old_options::renamed(arguments);
     let has_control = arguments.iter().any(|argument| {
         let text = argument.to_string_lossy();

@@ -15,7 +15,8 @@ use m3_report::leaderboard::{Comparison, Leaderboard};
 use m3_report::{ScoreReport, ValidationReport};
 use m3_trajectory::TrajectorySchema;
 
-use crate::calibrate::{CalibrationReport, FidelityReport, SourcesReport, TrainingReport};
+use crate::calibrate::CalibrationReport;
+use crate::calibrate::fidelity::{FidelityReport, SourcesReport, TrainingReport};
 use crate::cli::common::failure::Failure;
 use crate::cli::common::printer::Printer;
 use crate::import::ImportReport;

@@ -7,9 +7,7 @@
 //! Each file is read on its own; its trajectories wait in an unnamed temporary file, so that memory holds one
 //! trajectory for each thread and a few bytes for each that is done.
 
-mod ids;
 mod media;
-mod offered;
 mod report;
 mod spool;
 
@@ -17,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-pub(crate) use ids::IdTemplate;
 use m3_support::files::is_plain;
 pub(crate) use m3_traces::{FileToImport, walk};
 use m3_traces::{Format, ReadError, Sink, Trace, TraceKind, recognize, recognize_among};
@@ -25,8 +22,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::Vocabulary;
 use m3_trajectory::{SourceError, Trajectory};
 pub(crate) use media::MediaFolder;
-pub(crate) use offered::OfferedTools;
-pub(crate) use report::{FileImport, ImportReport, NoteReport};
+pub(crate) use report::{FileImport, ImportReport, OfferedTools};
 pub(crate) use spool::{Role, Spool, SpoolReader, SpooledTrajectory};
 
 /// What to do with the calls of agents that a call has run.

@@ -3,7 +3,7 @@
 use m3_report::{AskedReport, Cell, Column, Sheet};
 use m3_support::text::{counted, shortened};
 
-use crate::calibrate::{
+use crate::calibrate::fidelity::{
     FidelityReport, GroupReport, PairReport, SourceReport, SourcesReport, TrainingReport,
 };
 

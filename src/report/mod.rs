@@ -9,16 +9,9 @@ mod outcomes;
 mod tools;
 
 pub(crate) use calibration::{calibration_picture, calibration_sheets};
-pub(crate) use catalog::{CatalogDifferences, Change, ServerDifferences, ToolDifference};
-pub(crate) use changes::{ChangesReport, TaskChange, TaskState, changes_sheets};
+pub(crate) use catalog::CatalogDifferences;
+pub(crate) use changes::{ChangesReport, TaskState, changes_sheets};
 pub(crate) use fidelity::{fidelity_sheets, sources_sheets, training_sheets};
 pub(crate) use grades::grade_sheets;
-pub(crate) use outcomes::{
-    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OutcomesGatherer, OutcomesRenderer,
-    OutcomesReport, OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport,
-    ToolOutcomesReport, TrajectoryOutcomesReport, UnavailableServerReport, outcomes_renderer,
-};
-pub(crate) use tools::{
-    CatalogFile, FoundTool, HealthReport, RejectedToolReport, SearchReport, ServerHealth, one_line,
-    write_tools,
-};
+pub(crate) use outcomes::{OutcomesGatherer, OutcomesRenderer, OutcomesReport, outcomes_renderer};
+pub(crate) use tools::{CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools};

@@ -13,8 +13,8 @@ use m3_support::pointer::segments;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Json;
 
-use super::asked::AskedPair;
 use super::pairs::TestPair;
+use super::report::AskedPair;
 use super::report::{PairReport, Trial};
 
 /// A pair of a trial that is to be put to a model.

@@ -4,23 +4,14 @@
 //! labelled pairs -> score of each (typed, or cosine) -> area under the curve, errors at a threshold, calibration
 //! ```
 
-mod asked;
 mod doubtful;
-mod learned;
-mod measure;
 mod pairs;
 mod report;
-mod sources;
 mod training;
 
-pub(crate) use asked::AskedPair;
 pub(crate) use doubtful::DoubtfulPair;
-pub(crate) use learned::{SourceReport, SourcesReport, adapted_to};
-pub(crate) use measure::{area_under_curve, brier_score, calibration_error};
-pub(crate) use pairs::{PairFile, PairFileError, TestPair};
-pub(crate) use report::{
-    FIDELITY_SCHEMA, FidelityReport, GroupReport, PairReport, ReliabilityReport, Trial, cosine_trial,
-    typed_trial,
+pub(crate) use pairs::{LabelledSource, PairFileError, TestPair, file_labels, pair_files};
+pub(crate) use report::{FidelityReport, GroupReport, PairReport, cosine_trial, typed_trial};
+pub(crate) use training::{
+    SourceReport, SourcesReport, TrainingReport, adapt, adapted_to, examples, train_anew,
 };
-pub(crate) use sources::{LabelledSourceError, file_labels, pair_files};
-pub(crate) use training::{LabelledSource, TrainingReport, adapt, examples, train_anew};

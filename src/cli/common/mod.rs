@@ -2,8 +2,6 @@
 
 pub(crate) mod encoder;
 pub(crate) mod failure;
-pub(crate) mod file_size;
-pub(crate) mod hints;
 pub(crate) mod hosting;
 pub(crate) mod input;
 pub(crate) mod listener;

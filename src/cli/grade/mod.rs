@@ -1,7 +1,6 @@
 //! The command `m3 grade`: lets several language models grade predictions.
 
-mod graders;
-mod sources;
+mod inputs;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -11,7 +10,8 @@ use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use graders::open_panel;
+use inputs::Sources;
+use inputs::open_panel;
 use m3_judge::grade::{
     AnswerStore, CollectedGrades, GradeReport, Listeners, Panel, PanelAnswers, PanelError, PeopleLabels,
     Rubric,
@@ -21,7 +21,6 @@ use m3_support::files::is_plain;
 use m3_support::text::counted;
 use m3_trajectory::TrajectoryFile;
 use m3_trajectory::json::Keys;
-use sources::Sources;
 
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::{Signals, interrupted, runtime};
@@ -30,7 +29,7 @@ use crate::cli::common::llm::{ReplyArgs, said_of_retry};
 use crate::cli::common::output::{Output, refuse_equal};
 use crate::cli::common::printer::{Printer, Unit};
 use crate::cli::common::results::TablesArgs;
-use crate::cli::common::scoring::grouping::ByArg;
+use crate::cli::common::scoring::conditions::ByArg;
 use crate::report::grade_sheets;
 
 /// Options of `m3 grade`. `-o` is still the old name of `--graded` (`cli/old_options.rs`).

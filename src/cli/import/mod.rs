@@ -19,10 +19,10 @@ use crate::cli::common::output::{Output, commit_all, refuse_equal};
 use crate::cli::common::printer::{Printer, Unit};
 use crate::cli::common::scoring::tool_names::ToolNamesArg;
 use crate::import::{
-    FileImport, FileToImport, IdTemplate, ImportAs, ImportOptions, ImportReport, ImportedFiles, MediaFolder,
-    Role, SubAgents, images_beside, import, walk,
+    FileImport, FileToImport, ImportAs, ImportOptions, ImportReport, ImportedFiles, MediaFolder, Role,
+    SubAgents, images_beside, import, walk,
 };
-use write::write;
+use write::{IdTemplate, write};
 
 /// Options of `m3 import`.
 #[derive(Debug, Args)]

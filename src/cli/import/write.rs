@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
+use std::str::FromStr;
 
 use m3_support::text::counted;
 use m3_traces::Ids;
@@ -11,11 +12,11 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
 
-use super::{FileContent, ImportArgs};
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::output::Output;
 use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::tool_names::{ToolNamesArg, warn_of_open};
+use crate::cli::import::{FileContent, ImportArgs};
 use crate::import::{FileImport, ImportedFiles, Role, Spool, SpoolReader, SpooledTrajectory};
 
 /// The bytes that are written at once.
@@ -178,4 +179,70 @@ fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<Name
     let used = names.keys().filter(|name| tools.has(name)).count();
     printer.note(&format!("{} renamed", counted(used, "tool")));
     Ok(names)
+}
+
+/// The template of an id: text with `{file}`, the name of the file without its ending, `{sample}`, the id in the file,
+/// and `{format}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IdTemplate(String);
+
+/// The names that a template may have.
+const NAMES: [&str; 3] = ["file", "sample", "format"];
+
+impl Default for IdTemplate {
+    fn default() -> Self {
+        Self("{sample}".to_owned())
+    }
+}
+
+impl FromStr for IdTemplate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut rest = text;
+        while let Some((_, after)) = rest.split_once('{') {
+            let (name, after) = after.split_once('}').ok_or("a `{` without a `}`")?;
+            if !NAMES.contains(&name) {
+                return Err(format!("`{{{name}}}` is none of {{file}}, {{sample}} and {{format}}"));
+            }
+            rest = after;
+        }
+        if text.is_empty() { Err("an id should not be empty".to_owned()) } else { Ok(Self(text.to_owned())) }
+    }
+}
+
+impl IdTemplate {
+    /// The id of a trajectory; `{sample}` is the name of the file if the file gives no id.
+    pub(crate) fn fill(&self, file: &str, sample: Option<&str>, format: &str) -> String {
+        let mut out = String::new();
+        let mut rest = self.0.as_str();
+        // Names are filled in one pass: an id may hold `{file}` itself.
+        while let Some((before, after)) = rest.split_once('{') {
+            let (name, after) = after.split_once('}').unwrap_or((after, ""));
+            out.push_str(before);
+            out.push_str(match name {
+                "file" => file,
+                "format" => format,
+                _ => sample.unwrap_or(file),
+            });
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_filled_once() {
+        let template: IdTemplate = "{file}/{sample}".parse().unwrap();
+        assert_eq!(template.fill("log", Some("{file}"), "x"), "log/{file}");
+        assert_eq!(template.fill("log", None, "x"), "log/log");
+        for wrong in ["{", "{x}", ""] {
+            assert!(wrong.parse::<IdTemplate>().is_err(), "{wrong}");
+        }
+    }
 }

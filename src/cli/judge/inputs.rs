@@ -1,20 +1,21 @@
-//! Opens predictions and collects the runs of each task, with their images.
+//! The predictions of `m3 judge`: the runs of each task, with their images, and the files of their results.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use m3_images::task_image::TaskImage;
-use m3_images::task_image::{find, image_folders};
-use m3_judge::reference::{JudgeTask, RunSource};
+use m3_images::task_image::{TaskImage, find, image_folders};
+use m3_judge::reference::{JudgeTask, JudgedTask, RunSource};
 use m3_support::text::shortened;
 
-use super::JudgeArgs;
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::nearest;
 use crate::cli::common::input;
 use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::judge::JudgeArgs;
 use crate::cli::run::say_problems;
+use crate::export::{MediaFiles, workspace};
+use crate::result_files::ResultFiles;
 
 /// The input of `m3 judge`.
 pub(super) struct Inputs {
@@ -156,6 +157,38 @@ impl<'a> JudgeInputs<'a> {
         }
         self.problems.dedup();
         if self.problems.is_empty() { Ok(self.inputs) } else { Err(say_problems(&self.problems)) }
+    }
+}
+
+/// The path of each run's file, by the id of the task; `None` for standard input.
+pub(super) struct Runs(HashMap<String, Vec<Option<PathBuf>>>);
+
+impl Runs {
+    pub(super) fn of(inputs: &Inputs) -> Self {
+        let path = |run: &RunSource| run.file.path().map(Path::to_owned);
+        let paths = |task: &JudgeTask| task.runs.iter().map(path).collect();
+        Self(inputs.tasks.iter().map(|task| (task.id.clone(), paths(task))).collect())
+    }
+
+    /// Copies the files that results of references name from the runs into a folder beside the references.
+    pub(super) fn keep_files(
+        &self,
+        references: &mut [&mut JudgedTask],
+        out: &Path,
+    ) -> Result<ResultFiles, Failure> {
+        let mut files = ResultFiles::beside(out);
+        let mut media: HashMap<PathBuf, MediaFiles> = HashMap::new();
+        for JudgedTask { trajectory, provenance } in references.iter_mut().map(|task| &mut **task) {
+            let chosen = provenance.chosen.unwrap_or_default();
+            let path = self.0.get(&trajectory.id).and_then(|runs| runs.get(chosen)?.clone());
+            let workspace = workspace(&trajectory.id, provenance.runs.get(chosen).and_then(|run| run.repeat));
+            let run = path.map(|path| {
+                &*media.entry(path).or_insert_with_key(|path| MediaFiles::beside(path, Vec::new()))
+            });
+            let taken = files.take(trajectory, run.map(|run| (workspace.as_str(), run)));
+            taken.map_err(|message| Failure::new(code::UNAVAILABLE, message))?;
+        }
+        Ok(files)
     }
 }
 

@@ -3,7 +3,6 @@
 mod args;
 mod end;
 mod inputs;
-mod results;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -13,6 +12,7 @@ use std::time::Instant;
 pub(super) use args::JudgeArgs;
 use args::Targets;
 use inputs::Inputs;
+use inputs::Runs;
 use m3_executor::run::RunError;
 use m3_judge::reference::{
     Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, leave_out_results,
@@ -25,7 +25,6 @@ use m3_outcomes::{KnownTools, Replay, ReplayOptions};
 use m3_support::text::hash_of_bytes;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Keys;
-use results::Runs;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

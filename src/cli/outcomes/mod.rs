@@ -1,6 +1,5 @@
 //! The command `m3 outcomes`: classifies the outcome of every predicted call.
 
-mod asking;
 mod sink;
 
 use std::path::{Path, PathBuf};
@@ -21,7 +20,7 @@ use crate::cli::common::input::{self, PredictionsArg};
 use crate::cli::common::output::{Output, form};
 use crate::cli::common::printer::{Printer, Unit};
 use crate::cli::common::replay::{Inputs, ReplayArgs};
-use crate::cli::outcomes::asking::AskArgs;
+use crate::cli::outcomes::sink::AskArgs;
 use crate::cli::outcomes::sink::Sink;
 use crate::report::{OutcomesGatherer, outcomes_renderer};
 

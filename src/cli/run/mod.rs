@@ -3,7 +3,6 @@
 mod args;
 mod end;
 mod offering;
-mod servers;
 mod tasks;
 mod view;
 
@@ -21,7 +20,7 @@ use m3_mcp::config::HostConfig;
 use m3_support::redact::Redactor;
 use m3_support::text::{counted, shortened};
 use m3_trajectory::TrajectoryFile;
-use servers::StartedServers;
+use offering::StartedServers;
 pub(super) use tasks::say_problems;
 use tokio_util::sync::CancellationToken;
 use view::View;
@@ -69,7 +68,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(
 /// Opens and checks everything before the first server is started and the first request is sent.
 fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, Failure> {
     let prices = args.prices.as_deref().map(Prices::read).transpose()?;
-    let config = servers::configuration(args, common, printer)?;
+    let config = offering::configuration(args, common, printer)?;
     let (model, cassette) = open_model_with(
         &args.llm,
         args.asking.llm_key_from.as_deref(),
@@ -120,7 +119,7 @@ async fn run_all(
     match (config, cassette) {
         (Some(config), _) => {
             let StartedServers { catalog, host } =
-                servers::start(&config, shared.path(), &redactor, stop, printer).await?;
+                offering::start(&config, shared.path(), &redactor, stop, printer).await?;
             let host = Arc::new(host);
             let source = ToolSource::Live { host: Arc::clone(&host), recorder: ready.recorder.clone() };
             let ended = run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await;
@@ -129,7 +128,7 @@ async fn run_all(
             ended
         }
         (None, Some(cassette)) => {
-            let catalog = servers::sorted(m3_executor::recorded_catalog(&cassette));
+            let catalog = offering::sorted(m3_executor::recorded_catalog(&cassette));
             let source = ToolSource::Replayed { cassette, recorder: ready.recorder.clone() };
             run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await
         }

@@ -1,6 +1,8 @@
-//! The tools that each task is offered: all, the nearest to its text, or candidates with those that it needs.
+//! The servers of a run, and the tools that each task is offered: all, the nearest to its text, or candidates with
+//! those that it needs.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use m3_embedding::Embedder;
@@ -8,21 +10,26 @@ use m3_encoder::AssetOptions;
 use m3_executor::nearest::nearest_tools;
 use m3_executor::run::RunTask;
 use m3_executor::{Instruction, OfferedTools};
-use m3_mcp::{ServerTools, ToolCatalog};
+use m3_mcp::config::HostConfig;
+use m3_mcp::{Host, ServerState, ServerStatus, ServerTools, ToolCatalog};
 use m3_outcomes::KnownTools;
 use m3_servers::candidates::Candidates;
 use m3_servers::distractors::DistractorKind;
+use m3_support::redact::Redactor;
+use m3_support::text::shortened;
 use m3_trajectory::{Duplicates, Task, TrajectoryFile};
 use tokio_util::sync::CancellationToken;
 
-use super::RunArgs;
-use super::tasks::{self, CheckedTask};
+use crate::cli::Common;
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hints::candidates_message;
-use crate::cli::common::hosting::{interrupted, warn_of_schemas};
+use crate::cli::common::failure::{Failure, candidates_message, code};
+use crate::cli::common::hosting::{
+    Servers, StartNotes, add_simulated, interrupted, select, shown_lines, start as start_all, warn_of_schemas,
+};
 use crate::cli::common::input::open_all;
 use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::run::RunArgs;
+use crate::cli::run::tasks::{self, CheckedTask};
 
 /// Opens the references that say which tools tasks need, if candidates are asked for.
 pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<TrajectoryFile>, Failure> {
@@ -213,4 +220,89 @@ impl Choice {
 fn run_task(checked: CheckedTask, offered: Arc<OfferedTools>) -> RunTask {
     let CheckedTask { task, image, is_selected } = checked;
     RunTask { task, image, is_selected, offered }
+}
+
+/// Reads the configuration, if there is one.
+pub(super) fn configuration(
+    args: &RunArgs,
+    common: &Common,
+    printer: Printer,
+) -> Result<Option<HostConfig>, Failure> {
+    let Some(path) = &args.servers else { return Ok(None) };
+    let Servers::Configured(mut config) = Servers::open(path, printer)? else {
+        let message = format!(
+            "`{}` is a catalog; a run needs servers\nhint: a configuration with `{{\"simulated\": {{\"catalog\": ..}}}}` \
+             plays it",
+            path.display()
+        );
+        return Err(Failure::new(code::INPUT, message));
+    };
+    add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
+    select(&mut config, &args.server)?;
+    Ok(Some(config))
+}
+
+/// The servers that tasks share, and the tools of all servers.
+pub(super) struct StartedServers {
+    pub(super) catalog: ToolCatalog,
+    pub(super) host: Host,
+}
+
+/// Starts all servers, to know which tools every task will be offered; those that tasks share keep running.
+pub(super) async fn start(
+    config: &HostConfig,
+    workspace: &Path,
+    redactor: &Redactor,
+    stop: &CancellationToken,
+    printer: Printer,
+) -> Result<StartedServers, Failure> {
+    let hosted = start_all(config, workspace, redactor, (printer, StartNotes::Slow), stop).await?;
+    let statuses = hosted.host.statuses().await;
+    if let Err(failure) = all_started(&statuses, redactor) {
+        hosted.host.close().await;
+        return Err(failure);
+    }
+    let catalog = sorted(hosted.host.catalog().without_secrets(redactor));
+    if catalog.is_empty() {
+        hosted.host.close().await;
+        return Err(Failure::new(
+            code::INPUT,
+            "the servers offer no tool\nhint: `m3 tools CONFIG` lists them",
+        ));
+    }
+    for server in &catalog.servers {
+        for rejected in &server.rejected {
+            let name = shortened(&format!("{}/{}", server.server, rejected.name), 100);
+            printer.warn(&format!("a tool is left out: {name}: {}", shortened(&rejected.reason, 200)));
+        }
+    }
+    let host = hosted.host.into_shared().await;
+    Ok(StartedServers { catalog, host })
+}
+
+/// Fails if one of the servers is not available; prints the reason for each.
+fn all_started(statuses: &[ServerStatus], redactor: &Redactor) -> Result<(), Failure> {
+    let failed = statuses.iter().filter_map(|status| match &status.state {
+        ServerState::Failed(error) => {
+            Some(format!("{} failed: {}", status.server, shown_lines(&redactor.text(&error.to_string()))))
+        }
+        // A server that has died since is started again by the first call.
+        _ => None,
+    });
+    let failed: Vec<String> = failed.collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    for reason in &failed {
+        Printer::error(reason);
+    }
+    let message = "not all servers can be started, and tasks should be offered the same tools\nhint: `--server NAME` \
+                   names those to use, and `\"disabled\": true` leaves one out";
+    Err(Failure::new(code::UNAVAILABLE, message))
+}
+
+/// Sorts servers by name, so that the order of a configuration does not matter.
+pub(super) fn sorted(mut catalog: ToolCatalog) -> ToolCatalog {
+    catalog.servers.sort_by(|a, b| a.server.cmp(&b.server));
+    catalog
 }

@@ -2,11 +2,6 @@
 
 pub(crate) mod ask_same;
 pub(crate) mod conditions;
-pub(crate) mod fidelity_model;
-pub(crate) mod grouping;
-pub(crate) mod ignored_tools;
-pub(crate) mod match_args;
-pub(crate) mod seen;
 pub(crate) mod suites;
 pub(crate) mod tool_names;
 
@@ -33,11 +28,11 @@ use crate::cli::common::input::{self, Content, PredictionsArg};
 use crate::cli::common::places::{PointsAt, ScoredPlaces};
 use crate::cli::common::printer::{Printer, Unit};
 use crate::cli::common::scoring::ask_same::{AskSameArgs, AskedSame, AskingSame};
+use crate::cli::common::scoring::conditions::ByArg;
 use crate::cli::common::scoring::conditions::{Conditions, ConditionsArgs};
-use crate::cli::common::scoring::grouping::ByArg;
-use crate::cli::common::scoring::ignored_tools::IgnoredTools;
-use crate::cli::common::scoring::seen::{FileFacts, check_order};
 use crate::cli::common::scoring::suites::ScoredFiles;
+use crate::cli::common::scoring::tool_names::IgnoredTools;
+use crate::cli::common::scoring::tool_names::{FileFacts, check_order};
 use crate::cli::common::scoring::tool_names::{KnownNames, ToolNamesArg};
 
 /// The files to score, and the options of scoring.

@@ -1,7 +1,5 @@
 //! `m3 serve score`: scores for trainers and agents, over HTTP and as tools.
 
-mod body;
-mod counts;
 mod desk;
 mod service;
 mod toolbox;
