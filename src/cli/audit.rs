@@ -17,7 +17,7 @@ use m3_trajectory::Trajectory;
 use m3_view::AuditPage;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::input;
 use crate::cli::common::output::{Output, WidthArgs, form, place_of};
 use crate::cli::common::places::PointsAt;
@@ -124,7 +124,7 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
     }
     let chosen = args.choose(trajectories, printer)?;
     let page = page.map(|output| AuditPage::new(&images, chosen.len(), output)).transpose();
-    let mut page = page.map_err(|cause| Failure::written(&cause))?;
+    let mut page = page?;
     let mut printed_to = output
         .map(|output| AuditOutput::new(output, (format, &args.width), &findings.summary))
         .transpose()?;
@@ -144,14 +144,14 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         audit.score.places = places.next().unwrap_or_default();
         if let Some(page) = &mut page {
             let added = page.add(&audit, both, pictures);
-            added.map_err(|cause| Failure::written(&cause))?;
+            added?;
         }
         printed_to.as_mut().map_or(Ok(()), |target| target.add(audit))
     })?;
     if let Some(page) = page {
         let trajectories = counted(page.len(), "trajectory");
         let output = page.finish(&findings.summary, &findings.overview, &findings.intervals);
-        output.map_err(|cause| Failure::written(&cause))?.commit()?;
+        output?.commit()?;
         let path = args.html.as_deref().unwrap_or(Path::new("-"));
         printer.note(&format!("{trajectories} in `{}`", path.display()));
     }
@@ -195,8 +195,7 @@ fn intervals(trajectories: &[TrajectoryCost], profile: Profile) -> Result<Metric
         let metrics = sums.metrics(profile);
         Metric::ALL.map(|metric| metrics[metric])
     };
-    let resamples = bootstrap(&[sums], statistic, &Draws::default())
-        .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let resamples = bootstrap(&[sums], statistic, &Draws::default()).map_err(Failure::input)?;
     let interval = |metric: Metric| {
         let interval = resamples.estimate(0, metric.index(), LEVEL).interval?;
         Some((metric, (interval.low, interval.high)))
@@ -210,9 +209,10 @@ fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
     let ids = (0..scoring.references.len()).map(|index| Ok(scoring.references.look_at(index)?.id.clone()));
     let known = ids.collect::<Result<Vec<String>, Failure>>()?;
     let nearest = list_of_nearest(id, known.iter().map(String::as_str), SHOWN_ID);
-    let message =
-        format!("no reference has the id `{}`\nhint: the nearest are {nearest}", shortened(id, SHOWN_ID));
-    Err(Failure::new(code::INPUT, message))
+    Err(Failure::input(format!(
+        "no reference has the id `{}`\nhint: the nearest are {nearest}",
+        shortened(id, SHOWN_ID)
+    )))
 }
 
 /// The output besides the page.
@@ -234,7 +234,7 @@ impl AuditOutput {
             FormatArg::Table => {
                 let mut terminal = AuditTerminal::new(output, columns, is_styled);
                 let begun = terminal.begin(summary);
-                begun.map_err(|cause| Failure::written(&cause))?;
+                begun?;
                 Ok(Self::Table(terminal))
             }
             FormatArg::Json => Ok(Self::Json(output, Vec::new())),
@@ -245,7 +245,7 @@ impl AuditOutput {
 
     fn add(&mut self, audit: TrajectoryAudit) -> Result<(), Failure> {
         match self {
-            Self::Table(terminal) => terminal.write(&audit).map_err(|cause| Failure::written(&cause)),
+            Self::Table(terminal) => terminal.write(&audit).map_err(Failure::from),
             Self::Json(_, audits) => {
                 audits.push(audit);
                 Ok(())
@@ -263,7 +263,7 @@ impl AuditOutput {
             Self::Json(mut output, trajectories) => {
                 let Findings { overview, summary: score, .. } = findings;
                 let report = AuditReport { schema: AUDIT_SCHEMA.to_owned(), score, overview, trajectories };
-                write_json(&report, &mut output).map_err(|cause| Failure::written(&cause))?;
+                write_json(&report, &mut output)?;
                 output.commit()
             }
             Self::Faults(mut output, form, reports) => {
@@ -272,7 +272,7 @@ impl AuditOutput {
                     reports.iter().try_for_each(|report| renderer.trajectory(report))?;
                     renderer.finish(&findings.summary)
                 };
-                write(&mut output).map_err(|cause| Failure::written(&cause))?;
+                write(&mut output)?;
                 output.commit()
             }
         }
@@ -294,10 +294,9 @@ impl AuditArgs {
         let of_references = |id: &&String| !trajectories.iter().any(|found| found.id == **id);
         if let Some(id) = self.id.iter().find(of_references) {
             let id = shortened(id, SHOWN_ID);
-            let message = format!(
+            return Err(Failure::input(format!(
                 "`{id}` has no prediction, or one that failed, and this profile leaves such references out"
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         }
         let all = trajectories.len();
         let worst = match (self.worst, &self.html) {
@@ -326,9 +325,9 @@ impl AuditArgs {
         }
         let target =
             if *page == standard() { "standard output".to_owned() } else { format!("`{}`", page.display()) };
-        let message =
-            format!("--html and --out would both write to {target}\nhint: name two different files");
-        Err(Failure::new(code::INPUT, message))
+        Err(Failure::input(format!(
+            "--html and --out would both write to {target}\nhint: name two different files"
+        )))
     }
 
     /// Fails for an `--out` with the ending of a page.
@@ -336,8 +335,7 @@ impl AuditArgs {
         let ending = self.out.as_deref().and_then(Path::extension);
         let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
         if self.format.is_none() && ending.is_some_and(|ending| ending == "html" || ending == "htm") {
-            let message = "--out takes what is printed\nhint: `--html FILE` writes the page";
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input("--out takes what is printed\nhint: `--html FILE` writes the page"));
         }
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! The command `m3 cache`: shows or clears the cache of embeddings.
 
-use std::io::Write as _;
-
 use clap::{Args, ValueEnum};
 use m3_encoder::{Cache, CacheUsage};
 use m3_report::visible;
@@ -9,6 +7,7 @@ use m3_report::visible;
 use super::Common;
 use crate::cli::common::encoder::cache_limit;
 use crate::cli::common::failure::Failure;
+use crate::cli::common::output::print;
 use crate::cli::common::printer::Printer;
 
 /// Options of `m3 cache`.
@@ -54,9 +53,7 @@ pub(super) fn run(args: &CacheArgs, common: &Common, printer: Printer) -> Result
             }
         }
     }
-    let mut out = Printer::out();
-    let written = writeln!(out, "{}", lines.join("\n")).and_then(|()| out.flush());
-    written.map_err(|cause| Failure::output("standard output", &cause))
+    print(format!("{}\n", lines.join("\n")))
 }
 
 fn mebibytes(bytes: u64) -> f64 {

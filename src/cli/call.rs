@@ -25,7 +25,7 @@ use crate::cli::common::hosting::{
     shown_lines, start,
 };
 use crate::cli::common::output::Output;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 
 /// Options of `m3 call`.
 #[derive(Debug, Args)]
@@ -83,15 +83,13 @@ enum FormatArg {
 pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let tool = ToolName::parse(&args.tool).ok_or_else(|| {
         let tool = shortened(&args.tool, 100);
-        Failure::new(
-            code::INPUT,
-            format!("`{tool}` is no tool\nhint: write server/tool; `m3 tools` lists them"),
-        )
+        Failure::input(format!("`{tool}` is no tool\nhint: write server/tool; `m3 tools` lists them"))
     })?;
     let arguments = read_arguments(&args.arguments)?;
     let Servers::Configured(mut config) = Servers::open(&args.config, printer)? else {
-        let message = "a catalog has no servers to call\nhint: give the configuration that starts them";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "a catalog has no servers to call\nhint: give the configuration that starts them",
+        ));
     };
     add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
     prepare(&mut config, &tool, args)?;
@@ -125,11 +123,10 @@ fn prepare(config: &mut HostConfig, tool: &ToolName, args: &CallArgs) -> Result<
     select(config, std::slice::from_ref(&tool.server))?;
     for server in &mut config.servers {
         if server.is_disabled {
-            let message = format!(
+            return Err(Failure::input(format!(
                 "the configuration disables the server `{}`\nhint: remove the key `disabled`",
                 shortened(&server.name, 100)
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         }
         if let Some(seconds) = args.timeout {
             let limit = Duration::from_secs(seconds.into());
@@ -147,24 +144,19 @@ fn read_arguments(argument: &str) -> Result<Map<String, Value>, Failure> {
         None => match json::parse(argument.as_bytes()) {
             Ok((value, _)) => value,
             Err(error) => {
-                let message = format!(
+                return Err(Failure::input(format!(
                     "the arguments are not JSON: {} at byte {}\nhint: in a shell, put them between single quotes",
                     error.message, error.offset
-                );
-                return Err(Failure::new(code::INPUT, message));
+                )));
             }
         },
     };
     match value.to_value() {
         Some(Value::Object(arguments)) => Ok(arguments),
-        Some(_) => Err(Failure::new(
-            code::INPUT,
-            format!("the arguments are {}, and should be an object", value.kind()),
-        )),
-        None => Err(Failure::new(
-            code::INPUT,
-            "the arguments hold `NaN` or an infinity, which JSON does not have",
-        )),
+        Some(_) => {
+            Err(Failure::input(format!("the arguments are {}, and should be an object", value.kind())))
+        }
+        None => Err(Failure::input("the arguments hold `NaN` or an infinity, which JSON does not have")),
     }
 }
 
@@ -212,15 +204,15 @@ impl Call<'_> {
                     _ => None,
                 });
                 let why = shown_lines(&self.redactor.text(&why.unwrap_or_default()));
-                return Err(Failure::new(
-                    code::UNAVAILABLE,
-                    format!("`{}` cannot be called{why}", shortened(&self.args.tool, 200)),
-                ));
+                return Err(Failure::unavailable(format!(
+                    "`{}` cannot be called{why}",
+                    shortened(&self.args.tool, 200)
+                )));
             }
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             let why = rejected.unwrap_or_else(|| nearest(&self.args.tool, &known));
             let message = format!("there is no tool `{}`{why}", shortened(&self.args.tool, 200));
-            return Err(Failure::new(code::INPUT, self.redactor.text(&message)));
+            return Err(Failure::input(self.redactor.text(&message)));
         };
         let (schema, arguments) = (tool.input_schema.clone(), Value::Object(self.arguments.clone()));
         // The check runs on a thread that can be abandoned, because the schema comes from a server and may be hostile.
@@ -253,17 +245,14 @@ impl Call<'_> {
             ));
         }
         if self.args.check && !problems.is_empty() {
-            return Err(Failure::new(
-                code::INPUT,
-                "the tool was not called\nhint: leave out --check to call it",
-            ));
+            return Err(Failure::input("the tool was not called\nhint: leave out --check to call it"));
         }
         Ok(())
     }
 
     /// Waits for the result, and shows progress.
     async fn wait(&self, hosted: &mut HostWithEvents, cancel: &CancellationToken) -> CallOutcome {
-        let mut bar = self.printer.bar(Unit::Progress);
+        let bar = self.printer.bar();
         let call = hosted.host.call(&self.tool, self.arguments.clone(), cancel);
         tokio::pin!(call);
         loop {
@@ -290,7 +279,7 @@ impl Call<'_> {
             }
             FormatArg::Text => {
                 let (mut files, problems) = save_files(result, self.workspace, "result", self.redactor)
-                    .map_err(|cause| Failure::output(&format!("`{}`", self.workspace.display()), &cause))?;
+                    .map_err(Failure::at(&self.workspace))?;
                 for problem in problems {
                     self.printer.warn(&shown_lines(&self.redactor.text(&problem)));
                 }
@@ -301,7 +290,7 @@ impl Call<'_> {
                 self.redactor.text(&result_text(result, &files)).into_owned()
             }
         };
-        writeln!(output, "{text}").map_err(|cause| Failure::written(&cause))
+        writeln!(output, "{text}").map_err(Failure::from)
     }
 }
 

@@ -108,15 +108,14 @@ fn parse_margin(text: &str) -> Result<f64, String> {
 
 /// Compares two results.
 pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
-    let invalid = |message: String| Failure::new(code::INPUT, message);
     let models = read_all(&[args.first.clone(), args.second.clone()], &[])?;
     if models.len() != 2 || models.iter().any(|model| matches!(model.numbers, Numbers::Row(_))) {
         let message = "a table of finished numbers cannot be compared task by task\n\
             hint: give two results of `m3 score --format json`";
-        return Err(invalid(message.to_owned()));
+        return Err(Failure::input(message));
     }
     let selection = args.selection.select(&models)?;
-    let selection = selection.ok_or_else(|| invalid("there is nothing to compare".to_owned()))?;
+    let selection = selection.ok_or_else(|| Failure::input("there is nothing to compare"))?;
     let inputs = [args.first.path.as_path(), args.second.path.as_path()];
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?;
     let form = form(args.format, args.out.as_deref())?;
@@ -125,8 +124,8 @@ pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
     }
     let names = (models[0].name.as_str(), models[1].name.as_str());
     let comparison = Comparison::new(names, &selection, &args.draws.draws(), (args.metric, args.margin))
-        .map_err(|error| invalid(error.to_string()))?;
-    args.write(form, &comparison, &mut output, printer).map_err(|cause| Failure::written(&cause))?;
+        .map_err(Failure::input)?;
+    args.write(form, &comparison, &mut output, printer)?;
     output.commit()?;
     if let Some(worth) = worth_of_images(&models) {
         printer.note(worth);

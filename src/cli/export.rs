@@ -15,11 +15,11 @@ use m3_traces::{Exporter, TARGETS, Target};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::hosting::nearest;
 use crate::cli::common::input::{self, PredictionsArg};
 use crate::cli::common::output::Output;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 use crate::export::{MediaFiles, put_out};
 use crate::import::{MediaFolder, images_beside};
 
@@ -80,10 +80,10 @@ pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
     let files = opened.collect::<Result<Vec<TrajectoryFile>, Failure>>()?;
     let total: usize = files.iter().map(TrajectoryFile::len).sum();
     if total == 0 {
-        return Err(Failure::new(code::INPUT, "there is no trajectory to export"));
+        return Err(Failure::input("there is no trajectory to export"));
     }
     let mut writer = Writer::open(args, total, &paths, printer)?;
-    let mut bar = printer.bar(Unit::Trajectories);
+    let bar = printer.bar();
     let (mut done, mut missing) = (0, 0);
     for (path, file) in paths.iter().zip(&files) {
         let images = input::image_folders(args.images.as_ref(), || image_folders(path))?;
@@ -124,8 +124,7 @@ impl Writer {
         let form = form(args.to, out, total);
         let output = match &form {
             Form::Folder(folder) => {
-                std::fs::create_dir_all(folder)
-                    .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
+                std::fs::create_dir_all(folder).map_err(Failure::at(&folder))?;
                 None
             }
             _ => Some(Output::open(out, paths, printer)?),
@@ -144,7 +143,7 @@ impl Writer {
 
     fn write(&mut self, mut trajectory: Trajectory) -> Result<(), Failure> {
         if let Some(pictures) = &self.pictures {
-            put_out(&mut trajectory, pictures).map_err(|message| Failure::new(code::UNAVAILABLE, message))?;
+            put_out(&mut trajectory, pictures).map_err(|message| Failure::unavailable(message))?;
         }
         self.calls += trajectory.call_count();
         let written = self.exporter.write(&trajectory);
@@ -160,21 +159,21 @@ impl Writer {
             let path = folder.join(format!("{}.json", task_file_name(&trajectory.id, *times)));
             let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
             let mut output = Output::open(Some(&path), &inputs, self.printer)?;
-            put(&mut output, before, &written).map_err(|cause| Failure::written(&cause))?;
+            put(&mut output, before, &written)?;
             return output.commit();
         }
         let Some(output) = &mut self.output else { return Ok(()) };
-        put(output, before, &written).map_err(|cause| Failure::written(&cause))?;
+        put(output, before, &written)?;
         if matches!(self.form, Form::List) {
             return Ok(());
         }
-        output.write_all(b"\n").map_err(|cause| Failure::written(&cause))
+        output.write_all(b"\n").map_err(Failure::from)
     }
 
     fn finish(self) -> Result<(Exporter, usize), Failure> {
         if let Some(mut output) = self.output {
             if matches!(self.form, Form::List) {
-                output.write_all(b"\n]\n").map_err(|cause| Failure::written(&cause))?;
+                output.write_all(b"\n]\n")?;
             }
             output.commit()?;
         }

@@ -19,8 +19,8 @@ use crate::calibrate::fidelity::{
     typed_trial,
 };
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::failure::Failure;
+use crate::cli::common::printer::Printer;
 use crate::cli::common::results::FormArgs;
 use crate::cli::common::scoring::ask_same::AskSameArgs;
 use crate::cli::common::scoring::conditions::{MODEL_FILE, ModelArg};
@@ -107,10 +107,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
         Similarity::Cosine => Thresholds::default().strong(),
     });
     if !(0.0..=1.0).contains(&threshold) {
-        return Err(Failure::new(
-            code::INPUT,
-            format!("--threshold is {threshold}, and should be from 0 to 1"),
-        ));
+        return Err(Failure::input(format!("--threshold is {threshold}, and should be from 0 to 1")));
     }
     let inputs = args.pairs.iter().chain(&args.tools);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
@@ -118,8 +115,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     let mut output = args.form.open(&kept, printer)?;
     let asking = args.ask.open(&inputs, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
-    let mut bar = printer.bar(Unit::Progress);
-    let mut progress = |done: usize, total: usize| bar.set("embedding", done as u64, total as u64);
+    let mut progress = printer.progress("embedding");
     let mut trial = match args.similarity {
         Similarity::Typed => {
             let fidelity = Fidelity::new(catalog.as_ref()).by_model(Some(Arc::clone(&model)));
@@ -130,7 +126,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
             cosine_trial(&pairs, &serializer, &mut embedder, &mut progress)?
         }
     };
-    drop(bar);
+    drop(progress);
     let mut asked = None;
     if let Some(asking) = asking {
         let doubtful = DoubtfulPair::of(&trial, &pairs, catalog.as_ref(), asking.band());
@@ -153,9 +149,10 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
 /// Refuses to ask a model about cosines, which are not probabilities, and options for a model without one.
 fn check_ask(args: &FidelityArgs) -> Result<(), Failure> {
     if args.ask.is_wanted() && args.similarity == Similarity::Cosine {
-        let message = "`--llm` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
-                       hint: leave out `--similarity cosine`";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "`--llm` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
+                       hint: leave out `--similarity cosine`",
+        ));
     }
     args.ask.check()
 }
@@ -169,7 +166,7 @@ fn read_sources(
     for path in &args.pairs {
         let found = pair_files(std::slice::from_ref(path)).map_err(|error| {
             let name = shortened(&path.display().to_string(), 300);
-            Failure::new(code::INPUT, format!("the folder `{name}` has no pairs to read: {error}"))
+            Failure::input(format!("the folder `{name}` has no pairs to read: {error}"))
         })?;
         files.extend(found);
     }
@@ -233,20 +230,18 @@ fn train(
     let mut output = args.form.open(&files, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
     let mut all = Vec::new();
-    let mut bar = printer.bar(Unit::Progress);
+    let mut progress = printer.progress("comparing");
     for source in sources {
-        let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
         all.push(examples(&source.pairs, Fidelity::new(catalog.as_ref()), &mut embedder, &mut progress)?);
     }
+    drop(progress);
     let (model, figures) = if args.anew {
-        let mut progress = |done: usize, total: usize| bar.set("training", done as u64, total as u64);
-        train_anew(sources, all, &mut progress)
+        train_anew(sources, all, &mut printer.progress("training"))
     } else {
         let pairs: Vec<TestPair> = sources.iter().flat_map(|source| source.pairs.iter().cloned()).collect();
         let (model, figures) = adapt(&pairs, &all.concat(), &base);
         (adapted_to(model, sources), figures.to_vec())
     };
-    drop(bar);
     embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
     if !args.anew && is_no_better(&figures) {
         printer.warn(
@@ -270,7 +265,7 @@ fn unwritable(folder: &Path, cause: &std::io::Error) -> Failure {
     let message = format!(
         "no model can be written into `{name}`: {cause}\nhint: `--model-out` names a folder, which is made if needed"
     );
-    Failure::new(code::INPUT, message)
+    Failure::input(message)
 }
 
 /// Writes a model into its folder.
@@ -293,24 +288,22 @@ fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result<(), F
     let hint =
         "hint: `m3 review --label` collects labels; some two hundred pairs are enough to see a difference";
     if same.min(different) < FEWEST {
-        return Err(Failure::new(
-            code::INPUT,
-            format!(
-                "there are {same} pairs of the same and {different} of different, and at least {FEWEST} of each are needed\n{hint}"
-            ),
-        ));
+        return Err(Failure::input(format!(
+            "there are {same} pairs of the same and {different} of different, and at least {FEWEST} of each are needed\n{hint}"
+        )));
     }
     for (at, source) in sources.iter().enumerate() {
         if sources[..at].iter().any(|other| other.sha256 == source.sha256) {
             let name = shortened(&source.name, 200);
-            let message =
-                format!("the pairs of `{name}` are given twice, and would be learned and measured at once");
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(format!(
+                "the pairs of `{name}` are given twice, and would be learned and measured at once"
+            )));
         }
     }
     if args.anew && sources.iter().all(|source| source.group() == sources[0].group()) {
-        let message = "`--anew` needs two files of pairs or more: what it reaches on each is told by the model of the others";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "`--anew` needs two files of pairs or more: what it reaches on each is told by the model of the others",
+        ));
     }
     Ok(())
 }
@@ -320,7 +313,7 @@ impl From<PairFileError> for Failure {
         match error {
             PairFileError::File(error) => error.into(),
             PairFileError::Catalog(error) => error.into(),
-            PairFileError::Content { .. } => Self::new(code::INPUT, error.to_string()),
+            PairFileError::Content { .. } => Self::input(error),
         }
     }
 }

@@ -9,7 +9,7 @@ use m3_score::Metric;
 use m3_support::files::write_atomically;
 use m3_support::text::counted;
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::printer::Printer;
 use crate::cli::common::results::{NamedFile, SelectArgs, TablesArgs, png_of, read_all};
 
@@ -66,7 +66,7 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
     let inputs: Vec<&Path> = args.results.iter().map(|file| file.path.as_path()).collect();
     let mut output = args.tables.form.open(&inputs, printer)?;
     let board = Leaderboard::new(&models, selection.as_ref(), args.rank_by, &args.tables.draws())
-        .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+        .map_err(Failure::input)?;
     check_ranking(args.rank_by, &board)?;
     if let Some(folder) = &args.figures {
         std::fs::create_dir_all(folder).map_err(|cause| failed(folder, &cause))?;
@@ -93,10 +93,7 @@ fn check_ranking(metric: Metric, board: &Leaderboard) -> Result<(), Failure> {
         return Ok(());
     };
     let (model, metric) = (shortened(&row.model, 40), metric.name());
-    Err(Failure::new(
-        code::INPUT,
-        format!("`{model}` has no `{metric}`, so `--rank-by {metric}` cannot rank it"),
-    ))
+    Err(Failure::input(format!("`{model}` has no `{metric}`, so `--rank-by {metric}` cannot rank it")))
 }
 
 /// Fails if a named model is not in the leaderboard.
@@ -105,8 +102,11 @@ fn check_names(names: &[String], board: &Leaderboard) -> Result<(), Failure> {
     let Some(unknown) = names.iter().find(|name| !is_known(name)) else { return Ok(()) };
     let quoted = |name: &str| format!("`{}`", shortened(name, 40));
     let known: Vec<String> = board.models.iter().map(|row| quoted(&row.model)).collect();
-    let message = format!("no model is called {}\nhint: there are {}", quoted(unknown), known.join(", "));
-    Err(Failure::new(code::INPUT, message))
+    Err(Failure::input(format!(
+        "no model is called {}\nhint: there are {}",
+        quoted(unknown),
+        known.join(", ")
+    )))
 }
 
 pub(super) fn parse_metric(text: &str) -> Result<Metric, String> {

@@ -62,12 +62,11 @@ const REASON: usize = 120;
 pub(super) fn run(args: &RecordArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let has_place = args.out != Path::new("-") && is_plain(&args.out);
     if !has_place && !args.inline_pictures {
-        let message = format!(
+        return Err(Failure::input(format!(
             "pictures are written beside the output, and {} is no place\nhint: name a file with `-o`, or \
              `--inline-pictures` leaves them in the results",
             in_quotes(&args.out)
-        );
-        return Err(Failure::new(code::INPUT, message));
+        )));
     }
     let path = args.trajectories.path(printer);
     let inputs = [path, &args.servers];
@@ -95,16 +94,16 @@ impl Recording {
         let ReplayedTrajectory { mut trajectory, calls, unavailable, .. } = found;
         self.counts.unavailable.extend(unavailable);
         let taken = self.files.take(&mut trajectory, None);
-        taken.map_err(|message| Failure::new(code::UNAVAILABLE, message))?;
+        taken.map_err(|message| Failure::unavailable(message))?;
         self.counts.add(&trajectory, &calls);
         let separator = if std::mem::replace(&mut self.has_any, true) { ",\n" } else { "[\n" };
         let text = trajectory.into_json().to_text(Keys::AsRead);
-        write!(self.output, "{separator}{text}").map_err(|cause| Failure::written(&cause))
+        write!(self.output, "{separator}{text}").map_err(Failure::from)
     }
 
     fn finish(mut self) -> Result<(ResultFiles, RecordCounts), Failure> {
         let start = if self.has_any { "" } else { "[" };
-        write!(self.output, "{start}\n]\n").map_err(|cause| Failure::written(&cause))?;
+        write!(self.output, "{start}\n]\n")?;
         self.output.commit()?;
         Ok((self.files, self.counts))
     }

@@ -22,7 +22,7 @@ use crate::cli::common::hosting::{
     Servers, Signals, StartNotes, add_simulated, interrupted, nearest, redactor, runtime, select, start,
 };
 use crate::cli::common::output::{Output, form};
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 use crate::report::{
     CatalogDifferences, CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools,
 };
@@ -129,9 +129,7 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
     }
     output.commit()?;
     match found.health {
-        Some(health) if !health.is_any_ready() => {
-            Err(Failure::new(code::UNAVAILABLE, "no server could be started"))
-        }
+        Some(health) if !health.is_any_ready() => Err(Failure::unavailable("no server could be started")),
         Some(health) if health.failed().next().is_some() => Err(Failure::silent(code::FAILED)),
         _ if args.fail_if_different && differences.is_some_and(|found| !found.differences.is_empty()) => {
             Err(Failure::silent(code::NOT_MET))
@@ -143,16 +141,18 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
 /// The tools of a catalog file.
 fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<ListedServers, Failure> {
     if args.health {
-        let message =
-            "a catalog does not tell how servers fare\nhint: give the configuration that starts them";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "a catalog does not tell how servers fare\nhint: give the configuration that starts them",
+        ));
     }
     let mut catalog = catalog.clone();
     let known: Vec<&str> = catalog.servers.iter().map(|server| server.server.as_str()).collect();
     if let Some(name) = args.server.iter().find(|name| !known.contains(&name.as_str())) {
-        let message =
-            format!("the catalog has no server `{}`{}", shortened(name, 100), nearest(name, &known));
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(format!(
+            "the catalog has no server `{}`{}",
+            shortened(name, 100),
+            nearest(name, &known)
+        )));
     }
     catalog.servers.retain(|server| args.server.is_empty() || args.server.contains(&server.server));
     Ok(ListedServers { catalog, health: None, redactor: None })
@@ -239,7 +239,7 @@ fn write(
             .map_err(std::io::Error::from)
             .and_then(|json| writeln!(output, "{}", json_without_hidden(&json))),
     };
-    written.map_err(|cause| Failure::written(&cause))
+    written.map_err(Failure::from)
 }
 
 /// Ranks the tools by the cosine of name and description with the query.
@@ -252,7 +252,7 @@ fn search(
     printer: Printer,
 ) -> Result<SearchReport, Failure> {
     let tools: Vec<(ToolName, &Tool)> = catalog.tools().collect();
-    let mut bar = printer.bar(Unit::Tools);
+    let bar = printer.bar();
     let similarities = similarities(embedder, query, &tools, &mut |done| {
         bar.set("comparing", done as u64, tools.len() as u64);
         !cancel.is_cancelled()

@@ -20,7 +20,7 @@ use super::Common;
 use crate::cli::common::failure::{Failure, TEMPORARY, code};
 use crate::cli::common::hosting::{Signals, interrupted, runtime};
 use crate::cli::common::input;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 use crate::cli::common::served_page::serve_page;
 use crate::cli::library::call;
 
@@ -90,7 +90,7 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
         images: images.and_then(|folders| folders.into_iter().next()),
         formats: TRACES,
     };
-    let library = Library::open(given).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let library = Library::open(given).map_err(Failure::input)?;
     let library = Arc::new(library);
     let folder_of_scores = tempfile::Builder::new().prefix("m3-view-").tempdir();
     let folder_of_scores = folder_of_scores.map_err(|cause| Failure::output(TEMPORARY, &cause))?;
@@ -134,7 +134,7 @@ fn bundle(
             resume_unwind(error.into_panic());
         }
     }
-    let mut bar = printer.bar(Unit::Files);
+    let bar = printer.bar();
     let mut progress = |done: usize, all: usize| {
         bar.set("writing", done as u64, all as u64);
         !signals.first.is_cancelled()
@@ -148,7 +148,7 @@ fn bundle(
     // What is left of the scoring is not waited for.
     runtime.shutdown_background();
     let written = written.map_err(|error| match &error {
-        BundleError::NotEmpty(_) => Failure::new(code::INPUT, error.to_string()),
+        BundleError::NotEmpty(_) => Failure::input(error),
         BundleError::Io(path, cause) => Failure::output(&format!("`{}`", path.display()), cause),
         BundleError::Stopped => interrupted(),
     })?;

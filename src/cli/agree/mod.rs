@@ -9,7 +9,7 @@ use clap::Args;
 use m3_report::Picture;
 use m3_report::agree::{AgreeReport, LabelsReport, agree_picture, agree_sheets, read_scored};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::output::{Output, commit_all, refuse_equal};
 use crate::cli::common::printer::Printer;
 use crate::cli::common::results::{NamedFile, TablesArgs, number_names, png_of};
@@ -72,7 +72,7 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
         }
     }
     if !errors.is_empty() {
-        return Err(Failure::new(code::INPUT, errors.join("\n")));
+        return Err(Failure::input(errors.join("\n")));
     }
     number_names(models.iter_mut().map(|model| &mut model.name));
     let mut labels = LabelsReport::default();
@@ -82,8 +82,8 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
     let mut output = args.tables.form.open(&inputs, printer)?;
     let kept: Vec<&Path> = inputs.iter().copied().chain(args.tables.form.out.as_deref()).collect();
     let picture = args.picture.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()?;
-    let report = AgreeReport::new(&models, &args.metric, labels, &args.tables.draws())
-        .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let report =
+        AgreeReport::new(&models, &args.metric, labels, &args.tables.draws()).map_err(Failure::input)?;
     if models.len() < 3 {
         printer.warn("with fewer than three models the order of the models says little");
     }
@@ -107,6 +107,6 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
 fn drawn(svg: &str, path: &Path, mut picture: Output) -> Result<Output, Failure> {
     let is_png = path.extension().is_some_and(|ending| ending == "png");
     let bytes = if is_png { png_of(svg)? } else { svg.as_bytes().to_vec() };
-    picture.write_all(&bytes).map_err(|cause| Failure::written(&cause))?;
+    picture.write_all(&bytes)?;
     Ok(picture)
 }

@@ -8,7 +8,7 @@ use m3_encoder::{AssetOptions, Assets, Cache, InstallEvent, OnnxEncoder};
 use m3_report::visible;
 
 use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::{Bar, Printer, Unit};
+use crate::cli::common::printer::{Bar, Printer};
 
 /// Options of commands that embed texts.
 #[derive(Debug, Clone, Args)]
@@ -111,7 +111,7 @@ impl InstallProgress {
                 };
                 let from = from.map_or_else(String::new, |from| format!(" from {from}"));
                 self.printer.note(&format!("fetching {what} ({size}, once){from} into {}", into.display()));
-                self.bar = Some(self.printer.bar(Unit::Bytes));
+                self.bar = Some(self.printer.byte_bar());
             }
             InstallEvent::Fetching { done, total } => {
                 if let Some(bar) = &mut self.bar {

@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::io;
+use std::path::Path;
 
 use m3_embedding::EncoderError;
 use m3_encoder::{AssetError, CacheError, CacheTrouble, OnnxError};
@@ -49,10 +50,20 @@ impl Failure {
         Self { code, message: Some(message.into()) }
     }
 
+    /// Bad usage or input.
+    pub(crate) fn input(message: impl Display) -> Self {
+        Self::new(code::INPUT, message.to_string())
+    }
+
+    /// Something needed is not available.
+    pub(crate) fn unavailable(message: impl Display) -> Self {
+        Self::new(code::UNAVAILABLE, message.to_string())
+    }
+
     /// Mistakes in the arguments, as clap words them.
     pub(crate) fn usage(error: &clap::Error) -> Self {
         let text = error.to_string();
-        Self::new(code::INPUT, text.trim_start_matches("error: ").trim_end())
+        Self::input(text.trim_start_matches("error: ").trim_end())
     }
 
     /// A failure whose messages are printed already.
@@ -60,10 +71,9 @@ impl Failure {
         Self { code, message: None }
     }
 
-    /// A failure to write a result, whose error names the target. If the reader has stopped reading (`m3 score .. |
-    /// head`), it is not a failure.
-    pub(crate) fn written(cause: &io::Error) -> Self {
-        Self::to_write(&cause.to_string(), cause)
+    /// A failure to write to the file or folder at `path`.
+    pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |cause| Self::output(&format!("`{}`", path.display()), &cause)
     }
 
     /// A failure to use the folder for temporary files.
@@ -99,11 +109,19 @@ fn unwrapped(cause: &io::Error) -> &io::Error {
     }
 }
 
+/// A failure to write a result, whose error names the target. If the reader has stopped reading (`m3 score .. | head`),
+/// it is not a failure.
+impl From<io::Error> for Failure {
+    fn from(cause: io::Error) -> Self {
+        Self::to_write(&cause.to_string(), &cause)
+    }
+}
+
 impl From<WholeFileError> for Failure {
     fn from(error: WholeFileError) -> Self {
         match error {
             WholeFileError::Source(error) => error.into(),
-            error => Self::new(code::INPUT, error.to_string()),
+            error => Self::input(error),
         }
     }
 }
@@ -112,7 +130,7 @@ impl From<RoleRulesError> for Failure {
     fn from(error: RoleRulesError) -> Self {
         match error {
             RoleRulesError::File(error) => error.into(),
-            error @ RoleRulesError::Content { .. } => Self::new(code::INPUT, error.to_string()),
+            error @ RoleRulesError::Content { .. } => Self::input(error),
         }
     }
 }
@@ -121,20 +139,20 @@ impl From<CatalogError> for Failure {
     fn from(error: CatalogError) -> Self {
         match error {
             CatalogError::File(error) => error.into(),
-            error @ CatalogError::Shape { .. } => Self::new(code::INPUT, error.to_string()),
+            error @ CatalogError::Shape { .. } => Self::input(error),
         }
     }
 }
 
 impl From<ThresholdError> for Failure {
     fn from(error: ThresholdError) -> Self {
-        Self::new(code::INPUT, error.to_string())
+        Self::input(error)
     }
 }
 
 impl From<TooManyTools> for Failure {
     fn from(error: TooManyTools) -> Self {
-        Self::new(code::INPUT, error.to_string())
+        Self::input(error)
     }
 }
 
@@ -165,7 +183,7 @@ impl From<ScoreError> for Failure {
         match error {
             ScoreError::Source(error) => error.into(),
             ScoreError::Encoder(error) => error.into(),
-            error @ ScoreError::NoOverlap { .. } => Self::new(code::INPUT, error.to_string()),
+            error @ ScoreError::NoOverlap { .. } => Self::input(error),
         }
     }
 }
@@ -257,7 +275,7 @@ impl From<DistractorError> for Failure {
     fn from(error: DistractorError) -> Self {
         match error {
             DistractorError::Encoder(error) => error.into(),
-            error => Self::new(code::INPUT, distractors_message(&error)),
+            error => Self::input(distractors_message(&error)),
         }
     }
 }
@@ -279,13 +297,12 @@ impl From<SimulationError> for Failure {
                 error.into()
             }
             SimulationError::Trajectories(OpenError::Invalid { .. }) => {
-                Self::new(code::INPUT, with_hint(&error, "`m3 validate` lists them"))
+                Self::input(with_hint(&error, "`m3 validate` lists them"))
             }
-            SimulationError::EmptyCatalog { .. } => Self::new(
-                code::INPUT,
-                with_hint(&error, "a catalog is what `m3 tools CONFIG --format json` prints"),
-            ),
-            error => Self::new(code::INPUT, error.to_string()),
+            SimulationError::EmptyCatalog { .. } => {
+                Self::input(with_hint(&error, "a catalog is what `m3 tools CONFIG --format json` prints"))
+            }
+            error => Self::input(error),
         }
     }
 }

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::listener::Listener;
-use crate::cli::common::printer::{Bar, Printer, Unit};
+use crate::cli::common::printer::{Bar, Printer};
 
 /// The largest file that is read as a configuration or a catalog, in MiB.
 const MAX_MEBIBYTES: u64 = 256;
@@ -64,14 +64,14 @@ impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         match error {
             ConfigError::File(error) => error.into(),
-            error @ ConfigError::Invalid { .. } => Self::new(code::INPUT, error.to_string()),
+            error @ ConfigError::Invalid { .. } => Self::input(error),
         }
     }
 }
 
 impl From<RedactorError> for Failure {
     fn from(error: RedactorError) -> Self {
-        Self::new(code::INPUT, error.to_string())
+        Self::input(error)
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Fa
     for name in names {
         if !known.contains(&name.as_str()) {
             let what = format!("the configuration has no server `{}`", shortened(name, 100));
-            return Err(Failure::new(code::INPUT, what + &nearest(name, &known)));
+            return Err(Failure::input(what + &nearest(name, &known)));
         }
     }
     if !names.is_empty() {
@@ -127,7 +127,13 @@ pub(crate) fn runtime() -> Result<Runtime, Failure> {
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|cause| Failure::new(code::UNAVAILABLE, format!("failed to start threads: {cause}")))
+        .map_err(|cause| Failure::unavailable(format!("failed to start threads: {cause}")))
+}
+
+/// A runtime on the caller's thread alone: work begins in the order in which it arrives.
+pub(crate) fn single_thread_runtime() -> Result<Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::unavailable(format!("failed to start: {error}")))
 }
 
 /// Signals from the user or the system.
@@ -300,7 +306,7 @@ pub(crate) async fn start(
         let _ = tell.send(event);
     });
     let wanted = config.servers.iter().filter(|server| !server.is_disabled).count();
-    let mut progress = Progress { bar: printer.bar(Unit::Servers), printer, told, redactor, done: 0, wanted };
+    let mut progress = Progress { bar: printer.bar(), printer, told, redactor, done: 0, wanted };
     let starting = Host::start(config, HostOptions::new(workspace).guarded(), tell);
     tokio::pin!(starting);
     let mut tick = tokio::time::interval(Duration::from_millis(200));

@@ -13,7 +13,7 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::{CallForms, Duplicates, OpenError, Problem, Problems, Severity, TrajectoryFile};
 
 use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 
 /// A file of predictions. A folder that contains `predictions.json`, as written by `m3 run`, stands for this file; any other
 /// folder for the traces in it.
@@ -113,7 +113,7 @@ pub(crate) fn open_visiting<const N: usize>(
     visit: &(dyn Fn(usize, &Trajectory) + Sync),
 ) -> Result<[TrajectoryFile; N], Failure> {
     if paths.iter().filter(|(path, _)| *path == Path::new("-")).count() > 1 {
-        return Err(Failure::new(code::INPUT, "`-` (standard input) can stand for one of the files only"));
+        return Err(Failure::input("`-` (standard input) can stand for one of the files only"));
     }
     let mut broken = None;
     let files = read_all(paths, reading, printer, visit).map(|file| {
@@ -135,11 +135,10 @@ fn read_all<const N: usize>(
     printer: Printer,
     visit: &(dyn Fn(usize, &Trajectory) + Sync),
 ) -> [Result<TrajectoryFile, OpenError>; N] {
-    let bar = Mutex::new((printer.bar(Unit::Trajectories), [(0, 0); N]));
+    let (bar, parts) = (printer.bar(), Mutex::new([(0, 0); N]));
     let open = |number: usize, (path, content): (&Path, Content)| {
         let mut progress = |done: usize, total: usize| {
-            let mut held = bar.lock().unwrap_or_else(PoisonError::into_inner);
-            let (bar, parts) = &mut *held;
+            let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
             parts[number] = (done as u64, total as u64);
             let (done, total) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
             bar.set("reading", done, total);
@@ -175,10 +174,9 @@ pub(crate) fn open_with_malformed(
     duplicates: Duplicates,
     printer: Printer,
 ) -> Result<TrajectoryFile, Failure> {
-    let mut bar = printer.bar(Unit::Trajectories);
-    let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
+    let mut progress = printer.progress("reading");
     let file = TrajectoryFile::open_with_malformed(path, TRACES, duplicates, &mut progress, &mut |_| ());
-    drop(bar);
+    drop(progress);
     said(file, printer).map_err(Failure::silent)
 }
 
@@ -251,6 +249,5 @@ pub(crate) fn image_folders(
     if named.is_dir() {
         return Ok(vec![named.clone()]);
     }
-    let message = format!("`{}` is no folder\nhint: name the images' folder", named.display());
-    Err(Failure::new(code::INPUT, message))
+    Err(Failure::input(format!("`{}` is no folder\nhint: name the images' folder", named.display())))
 }

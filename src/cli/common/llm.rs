@@ -9,7 +9,7 @@ use m3_llm::{
 };
 use m3_support::text::{counted, on_one_line, shortened};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::printer::Printer;
 
 /// Options for the replies of language models.
@@ -78,9 +78,9 @@ pub(crate) fn open_model_with(
         warn_of_cut_lines(path, &cassette, printer);
         (Model::replay(Arc::clone(&cassette))?, Some(cassette))
     } else {
-        let name = ModelName::parse(llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+        let name = ModelName::parse(llm).map_err(Failure::input)?;
         let key = key_variable.map(key_from).transpose();
-        let key = key.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
+        let key = key.map_err(Failure::unavailable)?;
         let mut options = ModelOptions { tries, key, ..ModelOptions::default() };
         options.concurrency = options.concurrency.max(workers);
         (Model::open(name, options)?, None)

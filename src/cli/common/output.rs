@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use m3_support::files::{AtomicFile, folder_of, real_path};
 
-use crate::cli::common::failure::{Failure, TEMPORARY, code};
+use crate::cli::common::failure::{Failure, TEMPORARY};
 use crate::cli::common::printer::Printer;
 
 /// Endings of files, and the forms they stand for, by their names in `--format`.
@@ -62,7 +62,7 @@ pub(crate) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -> Result
         let message = format!(
             "m3 cannot write this report to `{path}`: no form has this file extension\nhint: {known} do, or name the form with `--format`"
         );
-        Failure::new(code::INPUT, message)
+        Failure::input(message)
     })
 }
 
@@ -92,7 +92,7 @@ impl Output {
             return Ok(Self::Standard { out, is_styled, outlives_reader: false });
         };
         refuse_equal(inputs, &[path])?;
-        let opened = AtomicFile::probe(path).map_err(|cause| Failure::output(&in_quotes(path), &cause))?;
+        let opened = AtomicFile::probe(path).map_err(Failure::at(&path))?;
         let gathered = tempfile::tempfile().map_err(|cause| Failure::temporary(&cause))?;
         Ok(Self::File { gathered, path: path.to_owned(), opened })
     }
@@ -117,6 +117,20 @@ impl Output {
         terminal.map_or(NARROWEST, usize::from).clamp(NARROWEST, READABLE)
     }
 
+    /// Writes texts of JSON as a list with one on each line.
+    pub(crate) fn write_list(
+        &mut self,
+        texts: impl IntoIterator<Item = Result<String, Failure>>,
+    ) -> Result<(), Failure> {
+        let mut separator = "[\n";
+        for text in texts {
+            write!(self, "{separator}{}", text?)?;
+            separator = ",\n";
+        }
+        let end = if separator == "[\n" { "[]\n" } else { "\n]\n" };
+        Ok(self.write_all(end.as_bytes())?)
+    }
+
     /// Completes the report: puts the file in its place, or flushes standard output.
     pub(crate) fn commit(self) -> Result<(), Failure> {
         commit_all([self])
@@ -137,15 +151,11 @@ impl Output {
 
 /// Completes reports that belong together: none of their files appears before all are on the disk.
 pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), Failure> {
-    let failed = |path: &Path| {
-        let path = in_quotes(path);
-        move |cause: io::Error| Failure::output(&path, &cause)
-    };
     let mut ready = Vec::new();
     for output in outputs {
         let Output::File { mut gathered, path, opened } = output else {
             let mut standard = output;
-            standard.flush().map_err(|cause| Failure::written(&cause))?;
+            standard.flush()?;
             continue;
         };
         gathered.rewind().map_err(|cause| Failure::temporary(&cause))?;
@@ -155,10 +165,10 @@ pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<()
             file.finish()?;
             Ok(file)
         };
-        ready.push((write().map_err(failed(&path))?, path));
+        ready.push((write().map_err(Failure::at(&path))?, path));
     }
     for (file, path) in ready {
-        file.commit().map_err(failed(&path))?;
+        file.commit().map_err(Failure::at(&path))?;
     }
     Ok(())
 }
@@ -173,9 +183,9 @@ pub(crate) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<(), Fail
         None => Ok(()),
         Some(path) => {
             let path = path.display();
-            let message =
-                format!("`{path}` is one of the files that are read or kept\nhint: name another one");
-            Err(Failure::new(code::INPUT, message))
+            Err(Failure::input(format!(
+                "`{path}` is one of the files that are read or kept\nhint: name another one"
+            )))
         }
     }
 }
@@ -192,20 +202,21 @@ pub(crate) fn place_of(path: &Path) -> PathBuf {
     }
 }
 
+/// Writes bytes to standard output.
+pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let mut out = Printer::out();
+    let written = out.write_all(bytes.as_ref()).and_then(|()| out.flush());
+    written.map_err(|cause| Failure::output("standard output", &cause))
+}
+
 /// Prints values behind their labels. The column of labels is as wide as the longest label plus `spaces`. A reader that
 /// has stopped reading is not a failure.
 pub(crate) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Result<(), Failure> {
     let width = rows.iter().map(|(label, _)| label.len() + spaces).max().unwrap_or_default();
-    let mut out = Printer::out();
-    let mut write = || {
-        rows.iter().try_for_each(|(label, value)| writeln!(out, "{label:<width$} {value}"))?;
-        out.flush()
-    };
-    match write() {
-        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::output("standard output", &cause))
-        }
-        _ => Ok(()),
+    let lines = rows.iter().map(|(label, value)| format!("{label:<width$} {value}\n"));
+    match print(lines.collect::<String>()) {
+        Err(failure) if failure.code == 0 => Ok(()),
+        printed => printed,
     }
 }
 

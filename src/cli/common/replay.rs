@@ -17,10 +17,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::Common;
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::hosting::{Servers, Signals, add_simulated, interrupted, runtime};
 use crate::cli::common::input;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 
 /// The number of trajectories read ahead for each worker, so that a slow trajectory keeps no worker idle.
 const AHEAD: usize = 4;
@@ -60,12 +60,11 @@ pub(crate) fn configuration(
     printer: Printer,
 ) -> Result<HostConfig, Failure> {
     let Servers::Configured(mut config) = Servers::open(path, printer)? else {
-        let message = format!(
+        return Err(Failure::input(format!(
             "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
              `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
             path.display()
-        );
-        return Err(Failure::new(code::INPUT, message));
+        )));
     };
     add_simulated(&mut config, || encoder.open(common.assets()?, printer), printer)?;
     Ok(config)
@@ -95,7 +94,7 @@ impl ReplayArgs {
                 replay = Replay::start(used, inputs.tools.cloned(), options) => replay,
                 () = cancel.cancelled() => return Err(interrupted()),
             };
-            let replay = replay.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+            let replay = replay.map_err(Failure::input)?;
             self.replay_all((Arc::new(replay), cancel), inputs, take, printer).await
         });
         let done = signals.settle(done);
@@ -114,7 +113,7 @@ impl ReplayArgs {
     ) -> Result<usize, Failure> {
         let file = inputs.file;
         let mut work = Work::new(replay, file, self.workers.into(), cancel);
-        let mut bar = printer.bar(Unit::Trajectories);
+        let bar = printer.bar();
         let (mut done, mut known_tools, mut lack_images) = (0, HashSet::new(), 0);
         let mut failure = None;
         while let Some(found) = work.next().await {
@@ -218,9 +217,8 @@ fn start(
 fn taken(
     found: Result<Result<ReplayedTrajectory, ReplayError>, tokio::task::JoinError>,
 ) -> Result<ReplayedTrajectory, Failure> {
-    let replayed =
-        found.map_err(|error| Failure::new(code::UNAVAILABLE, format!("a replay broke off: {error}")))?;
-    replayed.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))
+    let replayed = found.map_err(|error| Failure::unavailable(format!("a replay broke off: {error}")))?;
+    replayed.map_err(Failure::unavailable)
 }
 
 /// The configuration without servers that no call names, whose start would only take time.

@@ -12,7 +12,7 @@ use m3_report::{Picture, Sheet, SheetForm, json_without_hidden, write_page, writ
 use m3_stats::Draws;
 use serde::Serialize;
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::output::{Output, WidthArgs, form};
 use crate::cli::common::printer::Printer;
 
@@ -55,7 +55,7 @@ impl SelectArgs {
             intersects: self.intersect,
             allows_different_references: self.allow_different_references,
         };
-        select(models, options).map_err(|error| Failure::new(code::INPUT, error.to_string()))
+        select(models, options).map_err(Failure::input)
     }
 }
 
@@ -199,7 +199,7 @@ impl FormArgs {
             }
             form => form.write(report, sheets, (output, &self.width), printer),
         };
-        written.map_err(|cause| Failure::written(&cause))
+        written.map_err(Failure::from)
     }
 }
 
@@ -223,7 +223,7 @@ pub(crate) fn read_all(
         }
     }
     if !errors.is_empty() {
-        return Err(Failure::new(code::INPUT, errors.join("\n")));
+        return Err(Failure::input(errors.join("\n")));
     }
     // Models of a published table are marked, and keep their names.
     number_names(models.iter_mut().filter(|model| model.published.is_none()).map(|model| &mut model.name));
@@ -248,8 +248,7 @@ const SCALE: f32 = 2.0;
 
 /// Converts a figure from SVG to PNG.
 pub(crate) fn png_of(svg: &str) -> Result<Vec<u8>, Failure> {
-    to_png(svg, SCALE)
-        .map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to draw a figure: {error}")))
+    to_png(svg, SCALE).map_err(|error| Failure::unavailable(format!("failed to draw a figure: {error}")))
 }
 
 /// Writes a report as indented JSON.

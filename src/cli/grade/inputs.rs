@@ -148,20 +148,20 @@ fn say_problems(mut problems: Vec<String>) -> Result<(), Failure> {
     problems.iter().take(SHOWN).for_each(|problem| Printer::error(problem));
     let hint = "hint: `--images DIR` names the images' folder, `--no-images` grades without them";
     let count = counted(problems.len(), "image");
-    Err(Failure::new(code::INPUT, format!("{count} cannot be shown to judges\n{hint}")))
+    Err(Failure::input(format!("{count} cannot be shown to judges\n{hint}")))
 }
 
 /// Opens all graders. A grader that cannot be asked counts as missing; fails if none can be asked.
 pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>), Failure> {
     let mut named = args.no_images_for.iter().chain(args.llm_key_from.iter().map(|(judge, _)| judge));
     if let Some(unknown) = named.find(|name| !args.llm.contains(name)) {
-        let message =
-            format!("`{}` is not one of --llm\nhint: write it in the same way", shortened(unknown, 100));
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(format!(
+            "`{}` is not one of --llm\nhint: write it in the same way",
+            shortened(unknown, 100)
+        )));
     }
     if let Some(folder) = &args.record {
-        std::fs::create_dir_all(folder)
-            .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
+        std::fs::create_dir_all(folder).map_err(Failure::at(&folder))?;
     }
     let (mut graders, mut recorders): (Vec<Grader>, Vec<Arc<Recorder>>) = (Vec::new(), Vec::new());
     for (index, written) in args.llm.iter().enumerate() {
@@ -184,16 +184,15 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
             Err(failure) => return Err(failure),
         };
         if graders.iter().any(|other| other.name == grader.name) {
-            let message = format!(
+            return Err(Failure::input(format!(
                 "the judge `{}` is named twice\nhint: `--repeat` asks judges more than once",
                 grader.name
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         }
         graders.push(grader);
     }
     if graders.iter().all(|grader| grader.model.is_err()) {
-        return Err(Failure::new(code::UNAVAILABLE, "no judge can be asked"));
+        return Err(Failure::unavailable("no judge can be asked"));
     }
     let rubric = args.rubric.0;
     let passes = args.repeat.unwrap_or(rubric.passes());

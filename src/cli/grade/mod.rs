@@ -3,7 +3,6 @@
 mod inputs;
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -27,7 +26,7 @@ use crate::cli::common::hosting::{Signals, interrupted, runtime};
 use crate::cli::common::input::{self, PredictionsArg};
 use crate::cli::common::llm::{ReplyArgs, said_of_retry};
 use crate::cli::common::output::{Output, refuse_equal};
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 use crate::cli::common::results::TablesArgs;
 use crate::cli::common::scoring::conditions::ByArg;
 use crate::report::grade_sheets;
@@ -148,14 +147,13 @@ fn parse_mark(text: &str) -> Result<f64, String> {
 /// Lets a panel grade predictions.
 pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     let labels = args.labels.as_deref().map(PeopleLabels::read).transpose();
-    let labels = labels.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let labels = labels.map_err(Failure::input)?;
     let rubric = args.rubric.0;
     if args.references.is_none() && rubric.needs_references() {
-        let message = format!(
+        return Err(Failure::input(format!(
             "the rubric {} compares with references\nhint: name their file after the predictions",
             rubric.name()
-        );
-        return Err(Failure::new(code::INPUT, message));
+        )));
     }
     let predictions = input::open_predicted(args.predictions.only_path(printer), printer)?;
     let mut references =
@@ -177,7 +175,7 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     let asked = ask(&panel, &sources, &store, printer)?;
     for recorder in &recorders {
         if let Some(error) = recorder.failure() {
-            return Err(Failure::new(code::UNAVAILABLE, error.to_string()));
+            return Err(Failure::unavailable(error));
         }
     }
     say(&asked, &panel, printer);
@@ -212,9 +210,10 @@ impl GradeArgs {
     ) -> Result<Option<Output>, Failure> {
         refuse_equal(inputs, answers.as_slice())?;
         if self.graded.as_deref() == Some(Path::new("-")) && self.tables.form.is_to_standard_output() {
-            let message = "the predictions and the report would be one text on standard output\nhint: name a file for \
-                           one of them, with `--graded` or `--out`";
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(
+                "the predictions and the report would be one text on standard output\nhint: name a file for \
+                           one of them, with `--graded` or `--out`",
+            ));
         }
         let kept: Vec<&Path> = inputs.iter().copied().chain(answers).collect();
         self.graded.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()
@@ -244,19 +243,9 @@ fn ask(
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
     let total = panel.requests(sources.tasks.subjects.len()) as u64;
-    let bar = std::sync::Mutex::new(printer.bar(Unit::Progress));
-    let done = |done: usize| {
-        if let Ok(mut bar) = bar.lock() {
-            bar.set("grading", done as u64, total);
-        }
-    };
-    let retry = |judge: &str, retry: Retry| {
-        let say = || printer.note(&said_of_retry(judge, &retry));
-        match bar.lock() {
-            Ok(bar) => bar.aside(say),
-            Err(_) => say(),
-        }
-    };
+    let bar = printer.bar();
+    let done = |done: usize| bar.set("grading", done as u64, total);
+    let retry = |judge: &str, retry: Retry| bar.aside(|| printer.note(&said_of_retry(judge, &retry)));
     let mut unreadable = None;
     let subjects = (0..sources.tasks.subjects.len())
         .map_while(|index| sources.subject(index).map_err(|error| unreadable = Some(error)).ok());
@@ -298,16 +287,11 @@ fn write_graded(
     predictions: &TrajectoryFile,
     collected: &CollectedGrades<'_>,
 ) -> Result<(), Failure> {
-    let failed = |cause: std::io::Error| Failure::written(&cause);
-    for index in 0..predictions.len() {
+    output.write_list((0..predictions.len()).map(|index| {
         let mut trajectory = predictions.read(index)?;
         collected.grades(index).record(&mut trajectory);
-        let before: &[u8] = if index == 0 { b"[\n" } else { b",\n" };
-        let text = trajectory.into_json().to_text(Keys::AsRead);
-        output.write_all(before).and_then(|()| output.write_all(text.as_bytes())).map_err(failed)?;
-    }
-    let end: &[u8] = if predictions.is_empty() { b"[]\n" } else { b"\n]\n" };
-    output.write_all(end).map_err(failed)?;
+        Ok(trajectory.into_json().to_text(Keys::AsRead))
+    }))?;
     output.commit()
 }
 

@@ -3,12 +3,10 @@
 mod write;
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use clap::{Args, ValueEnum};
-use m3_report::json_without_hidden;
 use m3_support::text::{counted, shortened};
 use m3_traces::{FORMATS, Format, why_unknown};
 use m3_trajectory::{Source, SourceError};
@@ -16,7 +14,8 @@ use m3_trajectory::{Source, SourceError};
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::{Signals, interrupted, nearest, runtime};
 use crate::cli::common::output::{Output, commit_all, refuse_equal};
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
+use crate::cli::common::results::write_json;
 use crate::cli::common::scoring::tool_names::ToolNamesArg;
 use crate::import::{
     FileImport, FileToImport, ImportAs, ImportOptions, ImportReport, ImportedFiles, MediaFolder, Role,
@@ -146,9 +145,7 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     let mut kept = counts.iter().map(|count| *count > 0);
     outputs.retain(|_| kept.next().unwrap_or_default());
     if let Some(mut out) = report_out {
-        let text = serde_json::to_string_pretty(&report).map_err(io::Error::from);
-        let done = text.and_then(|text| writeln!(out, "{}", json_without_hidden(&text)));
-        done.map_err(|cause| Failure::written(&cause))?;
+        write_json(&report, &mut out)?;
         outputs.push(out);
     }
     // A report on standard output takes the place of the list.
@@ -221,12 +218,8 @@ fn read_all(
         media,
         threads: args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
     };
-    let bar = Mutex::new(printer.bar(Unit::Bytes));
-    let progress = |done: u64, total: u64| {
-        if let Ok(mut bar) = bar.lock() {
-            bar.set("reading", done, total);
-        }
-    };
+    let bar = printer.byte_bar();
+    let progress = |done: u64, total: u64| bar.set("reading", done, total);
     let stop = || signals.as_ref().is_some_and(|signals| signals.first.is_cancelled());
     let imported = import(found, &options, &stop, &progress)?;
     if signals.is_some_and(Signals::release) || imported.is_stopped {
@@ -243,16 +236,12 @@ fn list(report: &ImportReport, found: &[FileToImport], printer: Printer) -> Resu
         report.files.iter().zip(found).filter(|(file, found)| !(file.is_unknown && found.is_of_folder));
     let format = |file: &FileImport| file.format.clone().unwrap_or_else(|| "unknown".to_owned());
     let width = report.files.iter().map(|file| format(file).len()).max().unwrap_or_default();
-    let print = || {
-        writeln!(out, "{:width$}  trajectories  calls  notes  file", "format")?;
-        for (file, _) in rows {
-            let notes = file.notes.iter().map(|note| note.count).sum::<u64>() + file.warnings.len() as u64;
-            let (format, FileImport { trajectories, calls, .. }) = (format(file), file);
-            writeln!(out, "{format:width$}  {trajectories:>12}  {calls:>5}  {notes:>5}  {}", file.file)?;
-        }
-        Ok(())
-    };
-    print().map_err(|cause: io::Error| Failure::written(&cause))?;
+    writeln!(out, "{:width$}  trajectories  calls  notes  file", "format")?;
+    for (file, _) in rows {
+        let notes = file.notes.iter().map(|note| note.count).sum::<u64>() + file.warnings.len() as u64;
+        let (format, FileImport { trajectories, calls, .. }) = (format(file), file);
+        writeln!(out, "{format:width$}  {trajectories:>12}  {calls:>5}  {notes:>5}  {}", file.file)?;
+    }
     out.commit()
 }
 
@@ -300,7 +289,7 @@ fn conclude(
         ));
     }
     match (failed.is_empty(), records + report.trajectories + report.tasks) {
-        (true, 0) => Err(Failure::new(code::INPUT, "there is nothing to import in what was given")),
+        (true, 0) => Err(Failure::input("there is nothing to import in what was given")),
         (true, _) => Ok(()),
         (false, 0) => Err(Failure::silent(code::INPUT)),
         (false, _) => Err(Failure::silent(code::FAILED)),

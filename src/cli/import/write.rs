@@ -12,7 +12,7 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::output::Output;
 use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::tool_names::{ToolNamesArg, warn_of_open};
@@ -37,7 +37,7 @@ pub(super) fn write(
             .note(&format!("{count} a tool came again with another description or schema: the first counts"));
     }
     let spools: io::Result<Vec<_>> = spools.into_iter().map(Spool::into_reader).collect();
-    let spools = spools.map_err(|cause| Failure::written(&cause))?;
+    let spools = spools?;
     let names = names(args, &tools, printer)?;
     let mut records = Records { args, files: &files, spooled: &spooled, spools, names };
     let mut catalog = Some(offered);
@@ -54,7 +54,7 @@ pub(super) fn write(
                 writeln!(out, "{text}").and_then(|()| out.flush()).map(|()| count)
             }
         };
-        counts.push(done.map_err(|cause| Failure::written(&cause))?);
+        counts.push(done?);
     }
     Ok(counts)
 }
@@ -161,12 +161,11 @@ fn is_known(known: &mut HashMap<String, u64>, id: &str, text: &[u8]) -> bool {
 fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<NameMapping, Failure> {
     let names = match (&args.tool_names, args.catalog()) {
         (ToolNamesArg::Off, _) => return Ok(NameMapping::new()),
-        (ToolNamesArg::File(path), _) => {
-            read_names(path).map_err(|error| Failure::new(code::INPUT, error.to_string()))?
-        }
+        (ToolNamesArg::File(path), _) => read_names(path).map_err(Failure::input)?,
         (ToolNamesArg::Auto, None) => {
-            let message = "`--tool-names auto` completes names by a catalog\nhint: `--tools FILE` names it";
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(
+                "`--tool-names auto` completes names by a catalog\nhint: `--tools FILE` names it",
+            ));
         }
         (ToolNamesArg::Auto, Some(path)) => {
             let mut known = Vocabulary::default();

@@ -9,7 +9,7 @@ use m3_support::files::is_plain;
 use m3_support::text::visible;
 
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::llm::ReplyArgs;
 use crate::cli::common::output::refuse_equal;
 
@@ -94,11 +94,10 @@ impl Targets {
     pub(super) fn of(path: &Path) -> Result<Self, Failure> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let Some(name) = name.filter(|name| name != "-" && is_plain(path)) else {
-            let message = format!(
+            return Err(Failure::input(format!(
                 "`{}` is no plain file, and others are written beside it\nhint: name the file of the references with `-o`",
                 path.display()
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         };
         let stem = name.strip_suffix(".json").filter(|stem| !stem.is_empty()).unwrap_or(&name);
         let beside = |ending: &str| path.with_file_name(format!("{stem}{ending}"));
@@ -130,11 +129,10 @@ impl Targets {
                 None if is_as_written(path) => continue,
                 None => "was not written by `m3 judge`, or somebody has changed it since".to_owned(),
             };
-            let message = format!(
+            return Err(Failure::input(format!(
                 "`{}` {why}\nhint: name another file with `-o`, or `--overwrite` replaces it",
                 name(path)
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         }
         Ok(())
     }

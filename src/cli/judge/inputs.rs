@@ -8,10 +8,10 @@ use m3_images::task_image::{TaskImage, find, image_folders};
 use m3_judge::reference::{JudgeTask, JudgedTask, RunSource};
 use m3_support::text::shortened;
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::hosting::nearest;
 use crate::cli::common::input;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 use crate::cli::judge::JudgeArgs;
 use crate::cli::run::say_problems;
 use crate::export::{MediaFiles, workspace};
@@ -38,8 +38,7 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     if files.iter().filter(|path| path.as_path() == Path::new("-")).count() > 1 {
-        let message = "`-` (standard input) can stand for one of the files only";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input("`-` (standard input) can stand for one of the files only"));
     }
     Ok(files)
 }
@@ -49,7 +48,7 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |cause: std::io::Error| {
         let message =
             format!("failed to read the folder `{}`: {cause}\nhint: check its rights", folder.display());
-        Failure::new(code::INPUT, message)
+        Failure::input(message)
     };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -111,7 +110,7 @@ impl<'a> JudgeInputs<'a> {
                 self.inputs.images.push(folder.clone());
             }
         }
-        let mut bar = printer.bar(Unit::Trajectories);
+        let bar = printer.bar();
         for index in 0..file.len() {
             bar.set("reading", index as u64, file.len() as u64);
             let trajectory = file.read(index)?;
@@ -151,9 +150,11 @@ impl<'a> JudgeInputs<'a> {
     fn finish(mut self, args: &JudgeArgs) -> Result<Inputs, Failure> {
         if let Some(id) = args.id.iter().find(|id| !self.places.contains_key(*id)) {
             let known: Vec<&str> = self.others.iter().map(String::as_str).collect();
-            let message =
-                format!("there is no run of the task `{}`{}", shortened(id, 100), nearest(id, &known));
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(format!(
+                "there is no run of the task `{}`{}",
+                shortened(id, 100),
+                nearest(id, &known)
+            )));
         }
         self.problems.dedup();
         if self.problems.is_empty() { Ok(self.inputs) } else { Err(say_problems(&self.problems)) }
@@ -186,7 +187,7 @@ impl Runs {
                 &*media.entry(path).or_insert_with_key(|path| MediaFiles::beside(path, Vec::new()))
             });
             let taken = files.take(trajectory, run.map(|run| (workspace.as_str(), run)));
-            taken.map_err(|message| Failure::new(code::UNAVAILABLE, message))?;
+            taken.map_err(|message| Failure::unavailable(message))?;
         }
         Ok(files)
     }

@@ -4,7 +4,6 @@ mod args;
 mod end;
 mod inputs;
 
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,11 +28,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::hosting::{Signals, interrupted, redactor, runtime, warn_of_schemas};
 use crate::cli::common::llm::{check_record, open_model, record, said_of_retry};
 use crate::cli::common::output::{Output, commit_all};
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 use crate::cli::common::replay;
 
 /// The inputs, model, servers and journal, opened and checked before anything is started.
@@ -57,9 +56,9 @@ enum JudgeEvent {
 pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let began = Instant::now();
     if args.rules_only && args.replies.settings() != Settings::default() {
-        let message =
-            "`--temperature` and `--max-output-tokens` are for a judge, and `--rules-only` asks none";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "`--temperature` and `--max-output-tokens` are for a judge, and `--rules-only` asks none",
+        ));
     }
     let targets = Targets::of(&args.out)?;
     let files = inputs::files(&args.predictions)?;
@@ -238,7 +237,7 @@ async fn watched(
         done += 1;
         let _ = tell.send(JudgeEvent::Done(end::line(task, (done, all))));
     };
-    let mut view = View { bar: printer.bar(Unit::Trajectories), printer, done: 0, all };
+    let mut view = View { bar: printer.bar(), printer, done: 0, all };
     let mut is_told = false;
     let ended = {
         let mut going = std::pin::pin!(work.go(&mut tell_done));
@@ -288,14 +287,7 @@ impl View {
 
 /// Writes trajectories as a list, one on each line; the file is not complete yet.
 fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<Output, Failure> {
-    let mut separator = "[\n";
-    for task in tasks {
-        let text = task.trajectory.to_json().to_text(Keys::AsRead);
-        write!(output, "{separator}{text}").map_err(|cause| Failure::written(&cause))?;
-        separator = ",\n";
-    }
-    let ending = if separator == "[\n" { "[]\n" } else { "\n]\n" };
-    write!(output, "{ending}").map_err(|cause| Failure::written(&cause))?;
+    output.write_list(tasks.iter().map(|task| Ok(task.trajectory.to_json().to_text(Keys::AsRead))))?;
     Ok(output)
 }
 
@@ -306,7 +298,7 @@ impl From<JudgeError> for Failure {
             JudgeError::Blocked(blocker) => RunError::RunBlocker(blocker.into()).into(),
             JudgeError::Source(error) => error.into(),
             JudgeError::Interrupted => interrupted(),
-            error @ JudgeError::Replay(_) => Self::new(code::UNAVAILABLE, error.to_string()),
+            error @ JudgeError::Replay(_) => Self::unavailable(error),
         }
     }
 }

@@ -56,7 +56,7 @@ fn said(error: &clap::Error) -> Result<(), Failure> {
     if error.use_stderr() {
         return Err(Failure::usage(error));
     }
-    Printer::out().write_all(error.to_string().as_bytes()).map_err(|cause| Failure::written(&cause))
+    Printer::out().write_all(error.to_string().as_bytes()).map_err(Failure::from)
 }
 
 /// The exit code of a command that unwound.

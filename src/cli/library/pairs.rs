@@ -296,14 +296,14 @@ impl PairScorer {
         let [(prediction, reference)] = &pair;
         let left_out = "the prediction is missing or has failed, and this profile leaves it out";
         let score = self.scores(&pair, true)?.into_iter().flatten().next();
-        let score = score.ok_or_else(|| Failure::new(code::INPUT, left_out))?;
+        let score = score.ok_or_else(|| Failure::input(left_out))?;
         let nothing = Trajectory::default();
         let prediction = prediction.as_ref().unwrap_or(&nothing);
         let pictures = self.conditions.result_pictures();
         let audit = TrajectoryAudit::new(score, reference, prediction, (self.profile(), 0.0), pictures);
         let mut text = Vec::new();
         let mut terminal = AuditTerminal::new(&mut text, 80, false);
-        terminal.write(&audit).map_err(|cause| Failure::written(&cause))?;
+        terminal.write(&audit).map_err(Failure::from)?;
         Ok((String::from_utf8_lossy(&text).into_owned(), audit))
     }
 

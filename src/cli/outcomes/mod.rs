@@ -18,7 +18,7 @@ use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::{warn_of_rejected, warn_of_schemas};
 use crate::cli::common::input::{self, PredictionsArg};
 use crate::cli::common::output::{Output, form};
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 use crate::cli::common::replay::{Inputs, ReplayArgs};
 use crate::cli::outcomes::sink::AskArgs;
 use crate::cli::outcomes::sink::Sink;
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
     let tally = *gatherer.tally();
     let is_replayed = args.servers.is_some();
     let summary = gatherer.finish(file.name(), known_tools, is_replayed);
-    renderer.finish(&summary).map_err(|cause| Failure::written(&cause))?;
+    renderer.finish(&summary)?;
     drop(renderer);
     output.commit()?;
     check_floors(&args.fail_under, &tally)?;
@@ -152,7 +152,7 @@ fn judge(
     sink: &mut Sink<'_>,
     printer: Printer,
 ) -> Result<usize, Failure> {
-    let mut bar = printer.bar(Unit::Trajectories);
+    let bar = printer.bar();
     for index in 0..file.len() {
         let trajectory = file.read(index)?;
         let calls = classify_trajectory(&trajectory, tools, &mut |_, call| recorded_reply(call));

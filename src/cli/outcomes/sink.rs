@@ -50,7 +50,7 @@ impl Sink<'_> {
 
     fn take(&mut self, classified: &ClassifiedTrajectory) -> Result<(), Failure> {
         let report = self.gatherer.add(&classified.trajectory, &classified.calls);
-        self.renderer.trajectory(&report).map_err(|cause| Failure::written(&cause))
+        self.renderer.trajectory(&report).map_err(Failure::from)
     }
 }
 

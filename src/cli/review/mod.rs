@@ -4,7 +4,7 @@ mod pairs;
 mod sample;
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -117,8 +117,9 @@ const THUMBNAIL: (u32, u8) = (160, 70);
 /// Serves the page, or does work that needs no page.
 pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     if args.references == Path::new("-") {
-        let message = "decisions are kept beside REF, and standard input has no place\nhint: name a file";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "decisions are kept beside REF, and standard input has no place\nhint: name a file",
+        ));
     }
     args.check_written()?;
     let name = args.name();
@@ -147,7 +148,7 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     reviews.find_runs(folder_of(&args.references));
     if let Some(table) = &args.export {
         let mut output = Output::open(Some(table), &[&args.references], printer)?;
-        write_table(&reviews, &mut output).map_err(|cause| Failure::written(&cause))?;
+        write_table(&reviews, &mut output)?;
         return output.commit();
     }
     if let Some(table) = &args.import {
@@ -182,8 +183,9 @@ impl ReviewArgs {
         let name = written.to_string_lossy();
         let is_kept = [".reviews.jsonl", ".preferences.jsonl"].iter().any(|ending| name.ends_with(ending));
         if is_kept && written.exists() {
-            let message = format!("`{name}` is what people have said of references\nhint: name another file");
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(format!(
+                "`{name}` is what people have said of references\nhint: name another file"
+            )));
         }
         Ok(())
     }
@@ -238,12 +240,12 @@ impl ReviewArgs {
         let predicted = all(&input::open_predicted(predictions, printer)?)?;
         let candidates = sample::sample(&references, &predicted, self.sample, self.seed);
         if candidates.is_empty() {
-            let message = "no call of the predictions is of a tool that the reference of its task calls too\n\
-                hint: the predictions come first: --label PRED REF";
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(
+                "no call of the predictions is of a tool that the reference of its task calls too\n\
+                hint: the predictions come first: --label PRED REF",
+            ));
         }
-        let file =
-            LabelFile::open(&self.labels).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+        let file = LabelFile::open(&self.labels).map_err(Failure::input)?;
         printer.note(&format!(
             "{} to label, in `{}`",
             counted(candidates.len(), "pair"),
@@ -269,7 +271,7 @@ impl ReviewArgs {
         let (from, mut files) = (MediaFiles::beside(&self.references, Vec::new()), ResultFiles::beside(out));
         for reference in references {
             let taken = files.take(reference, Some((".", &from)));
-            taken.map_err(|message| Failure::new(code::UNAVAILABLE, message))?;
+            taken.map_err(|message| Failure::unavailable(message))?;
         }
         files.problem().iter().for_each(|problem| printer.warn(problem));
         Ok(())
@@ -281,10 +283,7 @@ impl ReviewArgs {
         let mut output = Output::open(Some(out), &[&self.references], printer)?;
         self.copy_files(&mut references.references, out, printer)?;
         let texts = references.references.iter().map(|made| made.to_json().to_text(Keys::AsRead));
-        let lines: Vec<String> = texts.map(|text| json_without_hidden(&text).into_owned()).collect();
-        let ends = if lines.is_empty() { ["[", "]\n"] } else { ["[\n", "\n]\n"] };
-        let written = write!(output, "{}{}{}", ends[0], lines.join(",\n"), ends[1]);
-        written.map_err(|cause| Failure::written(&cause))?;
+        output.write_list(texts.map(|text| Ok(json_without_hidden(&text).into_owned())))?;
         output.commit()?;
         for (id, state, note) in &references.left_out {
             let note = if note.is_empty() { String::new() } else { format!(": {}", shortened(note, 200)) };
@@ -318,8 +317,7 @@ pub(super) fn import(
     printer: Printer,
 ) -> Result<(), Failure> {
     let shown = table.display();
-    let unreadable =
-        |cause: io::Error| Failure::new(code::INPUT, format!("failed to read `{shown}`: {cause}"));
+    let unreadable = |cause: io::Error| Failure::input(format!("failed to read `{shown}`: {cause}"));
     let reader: Box<dyn io::Read> = match table {
         path if path == Path::new("-") => Box::new(io::stdin()),
         path => Box::new(File::open(path).map_err(unreadable)?),
@@ -332,15 +330,15 @@ pub(super) fn import(
             }
             let more = wrong.len().saturating_sub(SHOWN_PROBLEMS);
             let more = if more > 0 { format!("{more} more; ") } else { String::new() };
-            let message =
-                format!("{more}nothing was decided\nhint: mend the lines and import the file again");
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(format!(
+                "{more}nothing was decided\nhint: mend the lines and import the file again"
+            )));
         }
     };
     let count = changes.len();
     let late = changes.decide(reviews, name).map_err(|error| match error {
         DecideError::Store(error) => error.into(),
-        error => Failure::new(code::INPUT, error.to_string()),
+        error => Failure::input(error),
     })?;
     for problem in &late {
         Printer::error(&format!("{shown}: {problem}"));

@@ -1,7 +1,6 @@
 //! Pairs of a reference and the run that it was made of.
 
 use std::collections::HashMap;
-use std::io::Write as _;
 use std::path::Path;
 
 use m3_judge::review::origin::{Origin, content};
@@ -11,9 +10,9 @@ use m3_support::text::counted;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, Keys};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::input;
-use crate::cli::common::output::place_of;
+use crate::cli::common::output::{place_of, print};
 use crate::cli::common::printer::Printer;
 
 const MEANING: [&str; 2] = [
@@ -29,8 +28,9 @@ pub(super) fn of(
     printer: Printer,
 ) -> Result<Vec<[Trajectory; 2]>, Failure> {
     if place_of(originals) == place_of(path) {
-        let message = "both files are the same\nhint: the runs come first: --pairs ORIGINAL REF";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "both files are the same\nhint: the runs come first: --pairs ORIGINAL REF",
+        ));
     }
     let ran = input::open_predicted(originals, printer)?;
     let mut runs: HashMap<String, Vec<(usize, String)>> =
@@ -78,12 +78,11 @@ pub(super) fn of(
     if !pairs.is_empty() {
         return Ok(pairs);
     }
-    let message = match (missing, equal) {
+    Err(Failure::input(match (missing, equal) {
         (0, 0) => "the two files have no task in common\nhint: the runs come first: --pairs ORIGINAL REF",
         (_, 0) => "no reference was made of a run in this file\nhint: name the file that was judged",
         _ => "there is no pair whose sides differ",
-    };
-    Err(Failure::new(code::INPUT, message))
+    }))
 }
 
 /// The calls of each step, without their order: two trajectories are the same if these are.
@@ -104,11 +103,9 @@ fn calls(trajectory: &Trajectory) -> Vec<Vec<(&str, String)>> {
 /// Prints how often people prefer each side.
 pub(super) fn summarize(pairs: &Pairs) -> Result<(), Failure> {
     let summary = pairs.summary();
-    let mut out = Printer::out();
     if summary.people.is_empty() {
         let pairs = counted(summary.pairs, "pair");
-        let written = writeln!(out, "{pairs}, and nobody has judged any of them").and_then(|()| out.flush());
-        return written.map_err(|cause| Failure::output("standard output", &cause));
+        return print(format!("{pairs}, and nobody has judged any of them\n"));
     }
     let line = |name: &str, counts: Counts| {
         let percent = |share: f64| format!("{:.2} %", 100.0 * share);
@@ -136,6 +133,7 @@ pub(super) fn summarize(pairs: &Pairs) -> Result<(), Failure> {
             .collect(),
         rows: people.chain([line("all", summary.all)]).collect(),
     };
-    let written = write_sheets(SheetForm::Terminal { columns: 80, is_styled: false }, &[sheet], &mut out);
-    written.map_err(|cause| Failure::output("standard output", &cause))
+    let mut text = Vec::new();
+    write_sheets(SheetForm::Terminal { columns: 80, is_styled: false }, &[sheet], &mut text)?;
+    print(text)
 }

@@ -77,9 +77,9 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
     )?;
     check_record(args.record.as_ref(), cassette.as_deref())?;
     if config.is_none() && cassette.is_none() {
-        let message =
-            "no servers\nhint: `--servers CONFIG` names them; `--servers servers/local.json` starts m3's own";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "no servers\nhint: `--servers CONFIG` names them; `--servers servers/local.json` starts m3's own",
+        ));
     }
     let pictures = Pictures::new();
     let tasks = tasks::open(args, &model, &pictures, printer)?;
@@ -133,7 +133,7 @@ async fn run_all(
             run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await
         }
         // `prepare` has refused this case.
-        (None, None) => Err(Failure::new(code::INPUT, "no servers")),
+        (None, None) => Err(Failure::input("no servers")),
     }
 }
 
@@ -160,7 +160,7 @@ async fn run_with(
             .await?;
     let mode = args.options().mode;
     if let Some(collision) = tasks.iter().find_map(|task| task.offered.collision(mode)) {
-        return Err(Failure::new(code::INPUT, collision.to_string()));
+        return Err(Failure::input(collision));
     }
     let name = model.name().clone();
     let begun = Run {
@@ -234,7 +234,7 @@ fn say_standing(standing: RunProgress, printer: Printer) {
 
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
-        Self::new(code::UNAVAILABLE, error.to_string())
+        Self::unavailable(error)
     }
 }
 
@@ -253,7 +253,7 @@ impl From<PricesError> for Failure {
     fn from(error: PricesError) -> Self {
         match error {
             PricesError::File(error) => error.into(),
-            error @ PricesError::Shape { .. } => Self::new(code::INPUT, error.to_string()),
+            error @ PricesError::Shape { .. } => Self::input(error),
         }
     }
 }
@@ -279,6 +279,6 @@ impl From<RunError> for Failure {
             );
         }
         // Something that the run needs is missing.
-        Self::new(code::UNAVAILABLE, message)
+        Self::unavailable(message)
     }
 }

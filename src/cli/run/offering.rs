@@ -22,12 +22,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::Common;
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, candidates_message, code};
+use crate::cli::common::failure::{Failure, candidates_message};
 use crate::cli::common::hosting::{
     Servers, StartNotes, add_simulated, interrupted, select, shown_lines, start as start_all, warn_of_schemas,
 };
 use crate::cli::common::input::open_all;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 use crate::cli::run::RunArgs;
 use crate::cli::run::tasks::{self, CheckedTask};
 
@@ -113,7 +113,7 @@ pub(super) async fn offer(
     tokio::select! {
         // The encoder may be downloading, which cannot be stopped early.
         () = stop.cancelled() => Err(interrupted()),
-        chosen = choosing => chosen.unwrap_or_else(|error| Err(Failure::new(code::UNAVAILABLE, error.to_string()))),
+        chosen = choosing => chosen.unwrap_or_else(|error| Err(Failure::unavailable(error))),
     }
 }
 
@@ -183,7 +183,7 @@ impl Choice {
     ) -> Result<Vec<RunTask>, Failure> {
         let mut embedder =
             self.rule.needs_encoder().then(|| self.encoder.open(assets, self.printer)).transpose()?;
-        let mut bar = self.printer.bar(Unit::Trajectories);
+        let bar = self.printer.bar();
         let total = tasks.len() as u64;
         let (mut offered, mut problems) = (Vec::with_capacity(tasks.len()), Vec::new());
         let mut choices = HashMap::new();
@@ -230,12 +230,11 @@ pub(super) fn configuration(
 ) -> Result<Option<HostConfig>, Failure> {
     let Some(path) = &args.servers else { return Ok(None) };
     let Servers::Configured(mut config) = Servers::open(path, printer)? else {
-        let message = format!(
+        return Err(Failure::input(format!(
             "`{}` is a catalog; a run needs servers\nhint: a configuration with `{{\"simulated\": {{\"catalog\": ..}}}}` \
              plays it",
             path.display()
-        );
-        return Err(Failure::new(code::INPUT, message));
+        )));
     };
     add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
     select(&mut config, &args.server)?;
@@ -265,10 +264,7 @@ pub(super) async fn start(
     let catalog = sorted(hosted.host.catalog().without_secrets(redactor));
     if catalog.is_empty() {
         hosted.host.close().await;
-        return Err(Failure::new(
-            code::INPUT,
-            "the servers offer no tool\nhint: `m3 tools CONFIG` lists them",
-        ));
+        return Err(Failure::input("the servers offer no tool\nhint: `m3 tools CONFIG` lists them"));
     }
     for server in &catalog.servers {
         for rejected in &server.rejected {
@@ -296,9 +292,10 @@ fn all_started(statuses: &[ServerStatus], redactor: &Redactor) -> Result<(), Fai
     for reason in &failed {
         Printer::error(reason);
     }
-    let message = "not all servers can be started, and tasks should be offered the same tools\nhint: `--server NAME` \
-                   names those to use, and `\"disabled\": true` leaves one out";
-    Err(Failure::new(code::UNAVAILABLE, message))
+    Err(Failure::unavailable(
+        "not all servers can be started, and tasks should be offered the same tools\nhint: `--server NAME` \
+                   names those to use, and `\"disabled\": true` leaves one out",
+    ))
 }
 
 /// Sorts servers by name, so that the order of a configuration does not matter.

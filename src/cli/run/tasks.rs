@@ -17,7 +17,7 @@ use super::RunArgs;
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::nearest;
 use crate::cli::common::input;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 
 /// A task that can be run.
 pub(super) struct CheckedTask {
@@ -90,11 +90,10 @@ pub(super) fn of_task(task: &Task, problem: &str) -> String {
 fn read(args: &RunArgs) -> Result<(Vec<Task>, Vec<String>), Failure> {
     let file = TrajectoryFile::scan_tasks(&args.tasks, Duplicates::Last)?;
     if file.has_steps() {
-        let message = format!(
+        return Err(Failure::input(format!(
             "`{}` has trajectories, not tasks\nhint: a task has `id`, `image` and `question`, and no `steps`",
             file.name()
-        );
-        return Err(Failure::new(code::INPUT, message));
+        )));
     }
     let errors = file.problems().iter().filter(|problem| problem.severity == Severity::Error);
     let mut problems: Vec<String> = errors.map(ToString::to_string).collect();
@@ -115,8 +114,11 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
     let known: HashSet<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     if let Some(id) = args.id.iter().find(|id| !known.contains(id.as_str())) {
         let known: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
-        let message = format!("there is no task `{}`{}", shortened(id, 100), nearest(id, &known));
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(format!(
+            "there is no task `{}`{}",
+            shortened(id, 100),
+            nearest(id, &known)
+        )));
     }
     let is_of_type = |task: &Task| args.task_type.is_none() || task.task_type == args.task_type;
     let is_wanted = |task: &Task| args.id.is_empty() || args.id.contains(&task.id);
@@ -131,7 +133,7 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
             [] => "no task has a type".to_owned(),
             types => format!("the types are {}", types.join(", ")),
         };
-        return Err(Failure::new(code::INPUT, format!("no task is selected\nhint: {hint}")));
+        return Err(Failure::input(format!("no task is selected\nhint: {hint}")));
     }
     Ok(selected)
 }
@@ -177,7 +179,7 @@ fn unusable(
     };
     std::thread::scope(|scope| {
         let working: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let mut bar = printer.bar(Unit::Images);
+        let bar = printer.bar();
         while working.iter().any(|thread| !thread.is_finished()) {
             bar.set("checking images", done.load(Ordering::Relaxed) as u64, selected.len() as u64);
             std::thread::sleep(std::time::Duration::from_millis(5));

@@ -13,7 +13,7 @@ use m3_stats::Draws;
 use m3_support::text::counted;
 
 use crate::cli::Common;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::output::{Output, WidthArgs, form};
 use crate::cli::common::places::ScoredPlaces;
 use crate::cli::common::printer::Printer;
@@ -140,7 +140,7 @@ impl<'a> ScoreConfig<'a> {
         let look = (self.args.width.columns(output), output.is_styled());
         let floors = self.args.fail_under.iter().map(Floor::reported).collect();
         let renderer = self.format.renderer(Box::new(output), look, floors);
-        renderer.map_err(|cause| Failure::written(&cause))
+        renderer.map_err(Failure::from)
     }
 
     /// Scores all repetitions, each trajectory written as soon as it is scored.
@@ -164,7 +164,7 @@ impl<'a> ScoreConfig<'a> {
         let report = scoring.summarize(&summary, repeats)?;
         let suites = suites.finish(self.args.suites.names_own().then_some(&report));
         let report = ScoreSummary { suites, ..report };
-        renderer.finish(&report).map_err(|cause| Failure::written(&cause))?;
+        renderer.finish(&report)?;
         Ok((summary, report))
     }
 
@@ -190,8 +190,8 @@ impl<'a> ScoreConfig<'a> {
             }
             report.places = places.find(&report.id, files, repeat)?;
             let added = self.beside.add_to(&mut report, repeat);
-            added.map_err(|message| Failure::new(code::INPUT, message))?;
-            renderer.trajectory(&report).map_err(|cause| Failure::written(&cause))
+            added.map_err(|message| Failure::input(message))?;
+            renderer.trajectory(&report).map_err(Failure::from)
         })?;
         suites.end_repetition(scoring.files(repeat), repeat)?;
         gatherer.end_repetition(&summary);
@@ -221,19 +221,17 @@ impl Beside {
         for (option, files) in [("--outcomes", &args.outcomes), ("--grades", &args.grades)] {
             if !files.is_empty() && files.len() != repetitions {
                 let (files, repetitions) = (counted(files.len(), "file"), counted(repetitions, "repetition"));
-                let message = format!(
+                return Err(Failure::input(format!(
                     "`{option}` has {files} for {repetitions}\n\
                      hint: give it once for each repetition, in their order"
-                );
-                return Err(Failure::new(code::INPUT, message));
+                )));
             }
         }
-        let invalid = |message: String| Failure::new(code::INPUT, message);
         let outcomes = args.outcomes.iter().map(|path| OutcomesByTrajectory::read(path));
         let grades = args.grades.iter().map(|path| GradesByTrajectory::read(path));
         Ok(Self {
-            outcomes: outcomes.collect::<Result<_, _>>().map_err(|error| invalid(error.to_string()))?,
-            grades: grades.collect::<Result<_, _>>().map_err(|error| invalid(error.to_string()))?,
+            outcomes: outcomes.collect::<Result<_, _>>().map_err(Failure::input)?,
+            grades: grades.collect::<Result<_, _>>().map_err(Failure::input)?,
         })
     }
 

@@ -57,10 +57,9 @@ impl Floor {
     pub(crate) fn check(&self, suites: &SuiteArgs) -> Result<(), Failure> {
         let FlooredMetric::Suite { suite, name } = &self.metric else { return Ok(()) };
         let Some(metrics) = suites.metrics(suite) else {
-            let message = format!(
+            return Err(Failure::input(format!(
                 "`--fail-under` names the suite `{suite}`, which is not computed\nhint: add `--suite {suite}`"
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         };
         let is_of = |metric: &&str| -> bool {
             name.strip_prefix(*metric).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
@@ -101,10 +100,7 @@ impl Floor {
 
 fn no_value(suite: &str, name: &str, known: &[&str]) -> Failure {
     let known = known.join(", ");
-    Failure::new(
-        code::INPUT,
-        format!("`--fail-under`: `{suite}` has no value `{name}`\nhint: it has {known}"),
-    )
+    Failure::input(format!("`--fail-under`: `{suite}` has no value `{name}`\nhint: it has {known}"))
 }
 
 /// Fails if a value is below its floor, or not known; prints each.
@@ -198,11 +194,10 @@ fn refuse_same(files: &[PathBuf], scoring: &ScoringArgs) -> Result<(), Failure> 
     for file in files {
         let place = place_of(file);
         if known.contains(&place) {
-            let message = format!(
+            return Err(Failure::input(format!(
                 "`{}` is given twice\nhint: each `--repeat` should be the predictions of another run",
                 file.display()
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         }
         known.push(place);
     }

@@ -3,7 +3,6 @@
 mod score;
 mod simulated;
 
-use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,11 +11,12 @@ use clap::{Args, Subcommand};
 use m3_mcp::Toolbox;
 use m3_mcp::serve::{EndReason, HttpOptions, HttpServer, ServeError, http as http_of_tools, stdio};
 use serde_json::{Map, Value, json};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
 use super::Common;
 use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{heard_signals, next_signal};
+use crate::cli::common::hosting::{heard_signals, next_signal, single_thread_runtime};
+use crate::cli::common::output::print;
 use crate::cli::common::printer::Printer;
 
 /// Options of `m3 serve`.
@@ -110,17 +110,15 @@ enum Serves {
 fn builtin(name: &str, workspace: &Path) -> Result<Arc<dyn Toolbox>, Failure> {
     match m3_servers::builtin(name, workspace) {
         Ok(Some(toolbox)) => Ok(toolbox),
-        Ok(None) => Err(Failure::new(code::INPUT, format!("there is no server `{name}`"))),
-        Err(error) => Err(Failure::new(code::INPUT, error.to_string())),
+        Ok(None) => Err(Failure::input(format!("there is no server `{name}`"))),
+        Err(error) => Err(Failure::input(error)),
     }
 }
 
 /// Serves until the end.
 fn serve(serves: Serves, printer: Printer) -> Result<(), Failure> {
     // On a single thread, calls begin in the order in which they arrive; long work runs on other threads.
-    let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to start: {error}")))?;
+    let runtime = single_thread_runtime()?;
     let ended = match serves {
         Serves::Scores(desk, options) => {
             let ending = async |server| desk.end(server).await;
@@ -131,13 +129,10 @@ fn serve(serves: Serves, printer: Printer) -> Result<(), Failure> {
         }
         Serves::Tools(toolboxes, None) => match <[Arc<dyn Toolbox>; 1]>::try_from(toolboxes) {
             Ok([toolbox]) => runtime.block_on(stdio(toolbox)).map_err(|error| failed(&error)),
-            Err(toolboxes) => Err(Failure::new(
-                code::INPUT,
-                format!(
-                    "{} servers cannot share standard input\nhint: serve them with `--http`",
-                    toolboxes.len()
-                ),
-            )),
+            Err(toolboxes) => Err(Failure::input(format!(
+                "{} servers cannot share standard input\nhint: serve them with `--http`",
+                toolboxes.len()
+            ))),
         },
     };
     // A thread may still wait for input that never comes.
@@ -172,9 +167,7 @@ fn announce(server: &HttpServer, printer: Printer) -> Result<(), Failure> {
     let endpoints: Map<String, Value> =
         server.endpoints().map(|(name, url)| (name.to_owned(), Value::String(url))).collect();
     let line = json!({ "address": server.address().to_string(), "servers": endpoints });
-    let mut out = Printer::out();
-    let written = writeln!(out, "{line}").and_then(|()| out.flush());
-    written.map_err(|cause| Failure::output("standard output", &cause))?;
+    print(format!("{line}\n"))?;
     for (name, url) in server.endpoints() {
         printer.note(&format!("`{name}` is served at {url}"));
     }

@@ -1,6 +1,5 @@
 //! `m3 serve simulated`: simulates the servers of a catalog.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,7 +14,8 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Common;
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
+use crate::cli::common::output::print;
 use crate::cli::common::printer::Printer;
 
 /// Options of `m3 serve simulated`.
@@ -108,27 +108,23 @@ pub(super) fn toolboxes(
         servers.retain(|server| server.name() == name);
         if servers.is_empty() {
             let name = shortened(name, 80);
-            return Err(Failure::new(
-                code::INPUT,
-                format!("there is no server `{name}` to simulate\nhint: the servers are {known}"),
-            ));
+            return Err(Failure::input(format!(
+                "there is no server `{name}` to simulate\nhint: the servers are {known}"
+            )));
         }
     }
     if args.print_config {
         let text = serde_json::to_string_pretty(&configuration(args, &servers)).unwrap_or_default();
-        let mut out = Printer::out();
-        let written = writeln!(out, "{}", json_without_hidden(&text)).and_then(|()| out.flush());
-        written.map_err(|cause| Failure::output("standard output", &cause))?;
+        print(format!("{}\n", json_without_hidden(&text)))?;
         return Ok(None);
     }
     if servers.len() > 1 && !is_http {
-        let message = format!(
+        return Err(Failure::input(format!(
             "{} servers cannot share standard input and output\nhint: choose one with `--server` ({}), serve all \
              with `--http 127.0.0.1:0`, or print a configuration with an entry for each with `--print-config`",
             servers.len(),
             names(&servers),
-        );
-        return Err(Failure::new(code::INPUT, message));
+        )));
     }
     Ok(Some(servers.into_iter().map(|server| server as Arc<dyn Toolbox>).collect()))
 }

@@ -12,9 +12,8 @@ use m3_outcomes::{NotJudged, Outcome, Verdict};
 use m3_report::{Format, Json, SheetForm, write_sheets};
 use m3_support::text::visible;
 pub(crate) use wire::{
-    CallOutcomeReport, NotJudgedCounts, OutcomesReport, OutcomesSummary, RateReport,
-    RuleReport, SetOutcomesReport, TallyReport, ToolOutcomesReport, TrajectoryOutcomesReport,
-    UnavailableServerReport,
+    CallOutcomeReport, NotJudgedCounts, OutcomesReport, OutcomesSummary, RateReport, RuleReport,
+    SetOutcomesReport, TallyReport, ToolOutcomesReport, TrajectoryOutcomesReport, UnavailableServerReport,
 };
 
 use crate::report::outcomes::terminal::Terminal;

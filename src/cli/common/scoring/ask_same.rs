@@ -19,7 +19,7 @@ use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::{Signals, interrupted, runtime};
 use crate::cli::common::llm::{ReplyArgs, check_record, open_model, played, record, said_of_retry};
 use crate::cli::common::output::refuse_equal;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 
 /// The most questions at once; the model's own limit may be lower.
 const AT_ONCE: usize = 8;
@@ -101,9 +101,10 @@ impl AskSameArgs {
         if self.is_wanted() || self.replies.settings() == Settings::default() {
             return Ok(());
         }
-        let message = "`--temperature` and `--max-output-tokens` are for a model that is asked, and none is\n\
-                       hint: `--llm MODEL` names one";
-        Err(Failure::new(code::INPUT, message))
+        Err(Failure::input(
+            "`--temperature` and `--max-output-tokens` are for a model that is asked, and none is\n\
+                       hint: `--llm MODEL` names one",
+        ))
     }
 
     /// Opens the model, if one is to be asked. Nothing is sent yet; `inputs` are files that are read.
@@ -145,12 +146,11 @@ impl AskingSame {
         printer: Printer,
     ) -> Result<(Vec<PairReplies>, AskedSame), Failure> {
         if calls.len() > self.at_most {
-            let message = format!(
+            return Err(Failure::input(format!(
                 "{} are uncertain, and `--llm-at-most` is {}; nothing was sent\nhint: allow more, or make `--llm-band` narrower: each pair is two requests",
                 counted(calls.len(), "pair"),
                 self.at_most
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         }
         if !self.is_replay {
             let model = self.model.name();
@@ -214,22 +214,13 @@ impl AskingSame {
     fn ask_all(&self, calls: &[CallsToCompare<'_>], printer: Printer) -> Result<AskedPairs, Failure> {
         let runtime = runtime()?;
         let signals = Signals::listen(&runtime);
-        let bar = Mutex::new(printer.bar(Unit::Progress));
-        let done = |done: usize, total: usize| {
-            if let Ok(mut bar) = bar.lock() {
-                bar.set("asking", done as u64, total as u64);
-            }
-        };
+        let bar = printer.bar();
+        let done = |done: usize, total: usize| bar.set("asking", done as u64, total as u64);
         // Requests that fail at once fail for the same reason, which is reported once.
         let reasons = Mutex::new(HashSet::new());
         let on_retry = |retry: Retry| {
-            if !reasons.lock().is_ok_and(|mut reasons| reasons.insert(retry.reason.clone())) {
-                return;
-            }
-            let say = || printer.note(&said_of_retry("the model", &retry));
-            match bar.lock() {
-                Ok(bar) => bar.aside(say),
-                Err(_) => say(),
+            if reasons.lock().is_ok_and(|mut reasons| reasons.insert(retry.reason.clone())) {
+                bar.aside(|| printer.note(&said_of_retry("the model", &retry)));
             }
         };
         let asker = SameAsker {

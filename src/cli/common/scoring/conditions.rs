@@ -19,7 +19,7 @@ use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{CallForms, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::printer::Printer;
 
 /// Options of all commands that score.
@@ -178,12 +178,9 @@ impl ModelArg {
         let path = if folder.is_dir() { folder.join(MODEL_FILE) } else { folder.clone() };
         let name = shortened(&path.display().to_string(), 300);
         let failure = |why: String| {
-            Failure::new(
-                code::INPUT,
-                format!(
-                    "the model `{name}` cannot be used: {why}\nhint: `m3 fidelity --train pairs.json --model-out DIR` makes one"
-                ),
-            )
+            Failure::input(format!(
+                "the model `{name}` cannot be used: {why}\nhint: `m3 fidelity --train pairs.json --model-out DIR` makes one"
+            ))
         };
         let file = std::fs::File::open(&path).map_err(|error| {
             let is_empty = folder.is_dir() && error.kind() == std::io::ErrorKind::NotFound;

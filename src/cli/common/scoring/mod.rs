@@ -26,7 +26,7 @@ use crate::cli::common::encoder::EncoderArgs;
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::input::{self, Content, PredictionsArg};
 use crate::cli::common::places::{PointsAt, ScoredPlaces};
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::ask_same::{AskSameArgs, AskedSame, AskingSame};
 use crate::cli::common::scoring::conditions::ByArg;
 use crate::cli::common::scoring::conditions::{Conditions, ConditionsArgs};
@@ -222,8 +222,7 @@ impl Scoring {
         let mut doubtful = DoubtfulPairs::new(asking.band().scores());
         for predictions in std::iter::once(&*predictions).chain(&*further) {
             let options = conditions.options(false);
-            let mut bar = printer.bar(Unit::Trajectories);
-            let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
+            let mut progress = printer.progress("comparing");
             let pairs = &mut doubtful;
             m3_score::find_doubtful(predictions, references, options, embedder, pairs, &mut progress)?;
         }
@@ -271,12 +270,9 @@ impl Scoring {
         let Self { predictions, further, references, conditions, embedder, .. } = self;
         let predictions = repeat.checked_sub(2).and_then(|index| further.get(index)).unwrap_or(predictions);
         let options = conditions.options(keeps_similarities);
-        let mut bar = self.printer.bar(Unit::Trajectories);
-        let summary =
-            m3_score::score(predictions, references, options, embedder, sink, &mut |done, total| {
-                bar.set("scoring", done as u64, total as u64);
-            });
-        drop(bar);
+        let mut progress = self.printer.progress("scoring");
+        let summary = m3_score::score(predictions, references, options, embedder, sink, &mut progress);
+        drop(progress);
         self.embedder.take_warnings().iter().for_each(|warning| self.printer.warn(warning));
         summary
     }
@@ -334,7 +330,7 @@ impl Scoring {
     ) -> Result<(), Failure> {
         let Self { ref predictions, ref references, ref conditions, .. } = *self;
         let options = conditions.options(true);
-        let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
+        let bar = has_bar.then(|| self.printer.progress("aligning"));
         m3_score::score_chosen(
             predictions,
             references,
@@ -343,8 +339,8 @@ impl Scoring {
             &mut self.embedder,
             &mut |scored| sink(scored, conditions.result_pictures()),
             &mut |done, total| {
-                if let Some(bar) = &mut bar {
-                    bar.set("aligning", done as u64, total as u64);
+                if let Some(bar) = &bar {
+                    bar(done, total);
                 }
             },
         )

@@ -14,7 +14,7 @@ use m3_suites::{ChosenSuite, Group, MatchedCall, Scorer, SuiteMetric, Trial, Uni
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 
 /// The files of a repetition.
 #[derive(Clone, Copy)]
@@ -78,7 +78,7 @@ impl SuiteArgs {
             }
         }
         let graded = if running.is_empty() { &[] } else { graded };
-        let unusable = |error: OpenError| Failure::new(code::INPUT, error.to_string());
+        let unusable = |error: OpenError| Failure::input(error);
         let graded =
             graded.iter().map(|path| TrajectoryFile::open_all(path, &mut |_, _| ()).map_err(unusable));
         Ok(Suites { running, graded: graded.collect::<Result<_, _>>()?, seen: HashSet::new() })

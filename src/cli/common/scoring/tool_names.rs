@@ -12,7 +12,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
 use m3_trajectory::{Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::Failure;
 use crate::cli::common::printer::Printer;
 
 /// How the names of the predictions' tools are read.
@@ -70,7 +70,7 @@ impl ToolNamesArg {
             }
             Self::Auto => ("auto", recognize(predicted, known.references, known.catalog)),
             Self::File(path) => {
-                let names = read_names(path).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+                let names = read_names(path).map_err(Failure::input)?;
                 let mapping = used(names, predicted, known, path, printer);
                 ("file", RecognizedNames { mapping, ..RecognizedNames::default() })
             }
@@ -255,11 +255,10 @@ pub(crate) fn check_order(
     let are_all = predictions.references == predictions.trajectories
         && references.predictions == references.trajectories;
     if are_references && are_predictions && are_all {
-        let message = format!(
+        return Err(Failure::input(format!(
             "the files are in the wrong order: `{expected}` holds predictions of `m3 run`, and `{predicted}` references \
              of `m3 judge` or `m3 review`\n{HINT}"
-        );
-        return Err(Failure::new(code::INPUT, message));
+        )));
     }
     if are_predictions {
         let (count, all) = (references.predictions, references.trajectories);
