@@ -6,6 +6,7 @@ mod changes;
 mod fidelity;
 mod grades;
 mod outcomes;
+mod table;
 mod tools;
 
 pub(crate) use calibration::{calibration_picture, calibration_sheets};
@@ -14,4 +15,5 @@ pub(crate) use changes::{ChangesReport, TaskState, changes_sheets};
 pub(crate) use fidelity::{fidelity_sheets, sources_sheets, training_sheets};
 pub(crate) use grades::grade_sheets;
 pub(crate) use outcomes::{OutcomesGatherer, OutcomesRenderer, OutcomesReport, outcomes_renderer};
+pub(crate) use table::Table;
 pub(crate) use tools::{CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools};

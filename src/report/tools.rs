@@ -4,13 +4,15 @@
 use std::io::{self, Write};
 
 use m3_mcp::{ServerState, ServerStatus, Tool, ToolCatalog};
-use m3_report::{Cell, Column, Sheet};
+use m3_report::Sheet;
 use m3_score::CallRole;
 use m3_support::redact::Redactor;
 use m3_support::text::{counted, head, shortened, visible};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use unicode_width::UnicodeWidthStr as _;
+
+use crate::report::Table;
 
 /// The report that `m3 tools --health --format json` writes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -178,31 +180,18 @@ impl HealthReport {
     /// The health as a table; the reasons for failures are below it.
     pub(crate) fn sheet(&self) -> Sheet {
         let ready = self.servers.iter().filter(|server| server.state == "ready").count();
-        let row = |server: &ServerHealth| {
-            let start = server.start_seconds.map(|seconds| format!("{seconds:.2} s"));
-            let cells = [
-                server.server.clone(),
-                server.state.clone(),
-                server.tools.to_string(),
-                start.unwrap_or_default(),
-                server.protocol_version.clone().unwrap_or_default(),
-                server.calls_itself.clone().unwrap_or_default(),
-            ];
-            cells.into_iter().map(Cell::new).collect()
-        };
-        Sheet {
-            title: format!("{}, {ready} ready", counted(self.servers.len(), "server")),
-            notes: self.servers.iter().flat_map(notes).collect(),
-            columns: vec![
-                Column::text("server"),
-                Column::text("state"),
-                Column::number("tools", "tools"),
-                Column::number("start", "start"),
-                Column::text("protocol"),
-                Column::text("reports itself as"),
-            ],
-            rows: self.servers.iter().map(row).collect(),
-        }
+        let start = |seconds: f64| format!("{seconds:.2} s");
+        Table::new(&self.servers)
+            .text("server", |server| server.server.clone())
+            .text("state", |server| server.state.clone())
+            .number("tools", "tools", |server| server.tools.to_string())
+            .number("start", "start", |server| server.start_seconds.map(start).unwrap_or_default())
+            .text("protocol", |server| server.protocol_version.clone().unwrap_or_default())
+            .text("reports itself as", |server| server.calls_itself.clone().unwrap_or_default())
+            .sheet(
+                format!("{}, {ready} ready", counted(self.servers.len(), "server")),
+                self.servers.iter().flat_map(notes).collect(),
+            )
     }
 }
 

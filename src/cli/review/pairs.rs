@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use m3_judge::review::Pairs;
 use m3_judge::review::origin::{Origin, content};
-use m3_judge::review::{Counts, Pairs};
-use m3_report::{Cell, Column, Sheet, SheetForm, write_sheets};
+use m3_report::{SheetForm, write_sheets};
 use m3_support::text::counted;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, Keys};
@@ -14,6 +14,7 @@ use crate::cli::common::failure::Failure;
 use crate::cli::common::input;
 use crate::cli::common::output::{place_of, print};
 use crate::cli::common::printer::Printer;
+use crate::report::Table;
 
 const MEANING: [&str; 2] = [
     "share: of the reconstructed trajectory, without ties",
@@ -107,32 +108,18 @@ pub(super) fn summarize(pairs: &Pairs) -> Result<(), Failure> {
         let pairs = counted(summary.pairs, "pair");
         return print(format!("{pairs}, and nobody has judged any of them\n"));
     }
-    let line = |name: &str, counts: Counts| {
-        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-        let share = counts.share().map_or_else(|| "-".to_owned(), percent);
-        let interval = counts.interval();
-        let interval = interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
-        let cells = [
-            name.to_owned(),
-            counts.reconstructed.to_string(),
-            counts.original.to_string(),
-            counts.ties.to_string(),
-            share,
-            interval.unwrap_or_else(|| "-".to_owned()),
-        ];
-        cells.map(Cell::new).to_vec()
-    };
-    let people = summary.people.iter().map(|(name, counts)| line(name, *counts));
-    let numbers = ["reconstructed", "original", "ties", "share", "95 % interval"];
-    let sheet = Sheet {
-        title: counted(summary.pairs, "pair"),
-        notes: MEANING.map(str::to_owned).to_vec(),
-        columns: [Column::text("who")]
-            .into_iter()
-            .chain(numbers.map(|name| Column::number(name, name)))
-            .collect(),
-        rows: people.chain([line("all", summary.all)]).collect(),
-    };
+    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    let interval = |(low, high): (f64, f64)| format!("{} to {}", percent(low), percent(high));
+    let dash = || "-".to_owned();
+    let people = summary.people.iter().map(|(name, counts)| (name.as_str(), *counts));
+    let sheet = Table::new(people.chain([("all", summary.all)]))
+        .text("who", |(name, _)| (*name).to_owned())
+        .number("reconstructed", "reconstructed", |(_, counts)| counts.reconstructed.to_string())
+        .number("original", "original", |(_, counts)| counts.original.to_string())
+        .number("ties", "ties", |(_, counts)| counts.ties.to_string())
+        .number("share", "share", |(_, counts)| counts.share().map_or_else(dash, percent))
+        .number("95 % interval", "95 % interval", |(_, counts)| counts.interval().map_or_else(dash, interval))
+        .sheet(counted(summary.pairs, "pair"), MEANING.map(str::to_owned).to_vec());
     let mut text = Vec::new();
     write_sheets(SheetForm::Terminal { columns: 80, is_styled: false }, &[sheet], &mut text)?;
     print(text)
