@@ -106,17 +106,17 @@ struct Findings {
 /// Shows where the numbers of two files come from.
 pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     args.check_targets()?;
-    args.scoring.ask().check()?;
+    args.scoring.ask.check()?;
     let format = form(args.format, args.out.as_deref())?;
-    let images = input::image_folders(args.images.as_ref(), || image_folders(args.scoring.references()))?;
+    let images = input::image_folders(args.images.as_ref(), || image_folders(&args.scoring.references))?;
     let inputs = args.scoring.inputs();
-    let kept: Vec<&Path> = inputs.iter().copied().chain(args.scoring.ask().cassettes()).collect();
+    let kept: Vec<&Path> = inputs.iter().copied().chain(args.scoring.ask.cassettes()).collect();
     let page = args.html.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()?;
     let output = args.prints().then(|| Output::open(args.out.as_deref(), &kept, printer)).transpose()?;
-    let asking = args.scoring.ask().open(&inputs, printer)?;
+    let asking = args.scoring.ask.open(&inputs, printer)?;
     let mut scoring = args.scoring.open(&[], common, printer)?;
     check_ids(&args.id, &scoring)?;
-    args.scoring.predictions().say_further(printer);
+    args.scoring.predictions.say_further(printer);
     let asked = asking.map(|asking| scoring.ask(&asking)).transpose()?;
     let (trajectories, mut findings, set) = score(&mut scoring)?;
     if page.is_some() {

@@ -79,7 +79,7 @@ pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Re
     let mut progress = printer.progress("embedding");
     let measured = similarities(&labels.pairs, &serializer, &mut embedder, &mut progress)?;
     drop(progress);
-    let report = calibrate(&labels, &measured, profile, embedder.identity(), &args.tables.draws());
+    let report = calibrate(&labels, &measured, profile, embedder.identity(), &args.tables.draws.draws());
     let mut report = report.ok_or_else(|| Failure::input("there is no pair to choose thresholds by"))?;
     if let Some([predictions, references]) = &files {
         let options = ScoreOptions { profile, catalog: catalog.as_ref(), ..ScoreOptions::default() };

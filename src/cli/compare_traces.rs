@@ -37,10 +37,10 @@ Tasks are joined by their ids. `m3 audit AFTER BEFORE` shows every call.";
 /// Scores the new trace against the old one, task by task.
 pub(super) fn run(args: CompareTracesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let CompareTracesArgs { scoring, form, fail_if_changed } = args;
-    scoring.ask().check()?;
+    scoring.ask.check()?;
     let scoring = scoring.exchanged();
     let mut output = form.open(&scoring.inputs(), printer)?;
-    let asking = scoring.ask().open(&scoring.inputs(), printer)?;
+    let asking = scoring.ask.open(&scoring.inputs(), printer)?;
     let mut opened = scoring.open(&[], common, printer)?;
     let asked = asking.map(|asking| opened.ask(&asking)).transpose()?;
     let mut tasks = Vec::new();

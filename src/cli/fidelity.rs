@@ -129,7 +129,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     drop(progress);
     let mut asked = None;
     if let Some(asking) = asking {
-        let doubtful = DoubtfulPair::of(&trial, &pairs, catalog.as_ref(), asking.band());
+        let doubtful = DoubtfulPair::of(&trial, &pairs, catalog.as_ref(), asking.band);
         let calls: Vec<_> = doubtful.iter().map(DoubtfulPair::calls).collect();
         let (replies, found) = asking.ask(&calls, printer)?;
         trial.settle(&doubtful, replies);
@@ -164,7 +164,7 @@ fn read_sources(
 ) -> Result<(Vec<LabelledSource>, Vec<String>), Failure> {
     let mut files = Vec::new();
     for path in &args.pairs {
-        let found = pair_files(std::slice::from_ref(path)).map_err(|error| {
+        let found = pair_files(path).map_err(|error| {
             let name = shortened(&path.display().to_string(), 300);
             Failure::input(format!("the folder `{name}` has no pairs to read: {error}"))
         })?;

@@ -65,7 +65,7 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
     let selection = args.selection.select(&models)?;
     let inputs: Vec<&Path> = args.results.iter().map(|file| file.path.as_path()).collect();
     let mut output = args.tables.form.open(&inputs, printer)?;
-    let board = Leaderboard::new(&models, selection.as_ref(), args.rank_by, &args.tables.draws())
+    let board = Leaderboard::new(&models, selection.as_ref(), args.rank_by, &args.tables.draws.draws())
         .map_err(Failure::input)?;
     check_ranking(args.rank_by, &board)?;
     if let Some(folder) = &args.figures {

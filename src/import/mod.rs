@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use clap::ValueEnum;
 use m3_support::files::is_plain;
 pub(crate) use m3_traces::{FileToImport, walk};
 use m3_traces::{Format, ReadError, Sink, Trace, TraceKind, recognize, recognize_among};
@@ -26,20 +27,20 @@ pub(crate) use report::{FileImport, ImportReport, OfferedTools};
 pub(crate) use spool::{Role, Spool, SpoolReader, SpooledTrajectory};
 
 /// What to do with the calls of agents that a call has run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SubAgents {
-    /// The calls are left out, and counted in a note.
+    /// Count them in a note
     LeaveOut,
-    /// The calls become trajectories of their own, `ID/AGENT`.
+    /// As trajectories of their own, ID/AGENT
     Separate,
 }
 
-/// The kind of trajectories that an import makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The kind of trajectories that an import makes: with everything that was recorded, or only what should be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ImportAs {
-    /// Predictions, with everything that was recorded.
+    /// With results and answers
     Predictions,
-    /// References: tasks with the calls that should be made: the question, the image and the steps, without results.
+    /// What should be called
     References,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct ImportOptions<'a> {
 }
 
 /// The result of an import: everything that was read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ImportedFiles {
     /// The files, in the order in which they were given.
     pub(crate) files: Vec<FileImport>,
@@ -94,12 +95,11 @@ pub(crate) fn import(
     stop: Stop<'_>,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<ImportedFiles, SourceError> {
-    type Slot = Option<FileResult>;
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     // A file without a size, such as a pipe, counts as one byte.
     let size = |found: &FileToImport| found.path.metadata().map_or(0, |it| it.len()).max(1);
     let total = files.iter().map(size).sum();
-    let slots: Mutex<Vec<Slot>> = Mutex::new((0..files.len()).map(|_| None).collect());
+    let slots: Mutex<Vec<Option<FileResult>>> = Mutex::new((0..files.len()).map(|_| None).collect());
     let threads = options.threads.clamp(1, files.len().max(1));
     let worker = |number: usize| -> Result<(Spool, Vocabulary), SourceError> {
         let mut spool = Spool::new(number)?;
@@ -122,32 +122,22 @@ pub(crate) fn import(
         };
         workers.into_iter().map(join).collect::<Result<Vec<_>, SourceError>>()
     })?;
-    let mut imported = ImportedFiles {
-        files: Vec::new(),
-        spooled: Vec::new(),
-        spools: Vec::new(),
-        tools: Vocabulary::default(),
-        offered: OfferedTools::default(),
-        is_stopped: stop(),
-    };
+    let mut imported = ImportedFiles { is_stopped: stop(), ..ImportedFiles::default() };
     for (spool, tools) in ended {
         imported.spools.push(spool);
         imported.tools.merge(tools);
     }
-    for result in slots.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten() {
-        imported.files.push(result.file);
-        imported.spooled.push(result.spooled);
-        imported.offered.merge(result.offered);
+    let slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (file, spooled, offered) in slots.into_iter().flatten() {
+        imported.files.push(file);
+        imported.spooled.push(spooled);
+        imported.offered.merge(offered);
     }
     Ok(imported)
 }
 
-/// The result of the import of a file.
-struct FileResult {
-    file: FileImport,
-    spooled: Vec<SpooledTrajectory>,
-    offered: OfferedTools,
-}
+/// The result of the import of a file: its report, its trajectories, and the tools that it says were offered.
+type FileResult = (FileImport, Vec<SpooledTrajectory>, OfferedTools);
 
 /// Reads one file.
 fn import_file(
@@ -178,7 +168,7 @@ fn import_file(
     }
     let Receiver { mut file, spooled, offered, .. } = receiver;
     file.close();
-    Ok(FileResult { file, spooled, offered })
+    Ok((file, spooled, offered))
 }
 
 /// Reads the traces of a file, if it has one of the formats.

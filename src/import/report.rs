@@ -30,7 +30,7 @@ pub(crate) struct ImportReport {
 }
 
 /// The result of the import of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct FileImport {
     /// The file, as it was given or found.
     pub(crate) file: String,
@@ -79,17 +79,7 @@ impl FileImport {
         Self {
             file: visible(&path.display().to_string(), false).into_owned(),
             stem: stem(&path.to_string_lossy()),
-            format: None,
-            error: None,
-            is_unknown: false,
-            trajectories: 0,
-            steps: 0,
-            calls: 0,
-            references: 0,
-            tasks: 0,
-            notes: Vec::new(),
-            warnings: Vec::new(),
-            counts: Notes::default(),
+            ..Self::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! Temporary files in which imported trajectories wait until all ids are known: an unnamed one for each thread.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, Write};
+use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write};
 
 use m3_trajectory::SourceError;
 use m3_trajectory::json::{Json, Keys, parse};
@@ -112,25 +112,12 @@ impl SpoolReader {
         if names.is_empty() {
             out.write_all(br#"{"id":"#)?;
             serde_json::to_writer(&mut *out, id)?;
-            return copy(&mut rest, out);
+            return io::copy(&mut rest, out).map(drop);
         }
         let id = serde_json::to_string(id).map_err(io::Error::from)?;
         let mut text = format!(r#"{{"id":{id}"#).into_bytes();
         rest.read_to_end(&mut text)?;
         out.write_all(&renamed(text, names))
-    }
-}
-
-/// Copies the rest of a reader, from buffer to buffer.
-fn copy(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
-    loop {
-        let bytes = from.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        to.write_all(bytes)?;
-        let length = bytes.len();
-        from.consume(length);
     }
 }
 

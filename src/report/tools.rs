@@ -25,7 +25,7 @@ pub(crate) struct HealthReport {
 }
 
 /// The health of a server.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(crate) struct ServerHealth {
     /// The name of the server in the configuration.
     pub(crate) server: String,
@@ -129,15 +129,11 @@ impl HealthReport {
             let skipped = status.stderr.len().saturating_sub(MAX_STDERR);
             let mut health = ServerHealth {
                 server: status.server.clone(),
-                state: String::new(),
                 tools: tools.map_or(0, |tools| tools.tools.len()),
                 rejected: rejected.collect(),
-                start_seconds: None,
-                protocol_version: None,
-                calls_itself: None,
-                reason: None,
                 noise: status.noise,
                 stderr: status.stderr[skipped..].iter().map(|line| shown(line)).collect(),
+                ..ServerHealth::default()
             };
             let state = match &status.state {
                 ServerState::Disabled => "disabled",

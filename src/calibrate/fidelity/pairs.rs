@@ -137,37 +137,32 @@ fn pair(item: &Json) -> Result<TestPair, String> {
 /// The ending of the catalog beside a file of pairs: `a.tools.json` for `a.json`.
 const CATALOG: &str = ".tools.json";
 
-/// The files of pairs that the paths name; a folder stands for its files, sorted by name. In a folder, `a.tools.json`
-/// and any other `a.*.json` beside `a.json` describe that file and have no pairs, so they are left out.
+/// The files of pairs that a path names: a folder stands for its files, sorted by name. In a folder, `a.tools.json` and
+/// any other `a.*.json` beside `a.json` describe that file and have no pairs, so they are left out.
 ///
 /// # Errors
 /// The system's error for a folder that cannot be read; [`NotFound`](std::io::ErrorKind::NotFound) for a folder without
 /// a file of pairs.
-pub(crate) fn pair_files(paths: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
-    let mut sources = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            sources.push(path.clone());
-            continue;
-        }
-        let entries = std::fs::read_dir(path)?.map(|entry| Ok(path.join(entry?.file_name())));
-        let mut files = entries.collect::<std::io::Result<Vec<PathBuf>>>()?;
-        files.retain(|file| file.extension().is_some_and(|ending| ending == "json" || ending == "jsonl"));
-        let is_beside = |file: &PathBuf| {
-            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-            let first = stem.split_once('.').map(|(first, _)| path.join(first));
-            first.is_some_and(|first| {
-                ["json", "jsonl"].iter().any(|end| files.contains(&first.with_extension(end)))
-            })
-        };
-        let mut pairs: Vec<PathBuf> = files.iter().filter(|file| !is_beside(file)).cloned().collect();
-        if pairs.is_empty() {
-            return Err(std::io::Error::new(std::io::ErrorKind::NotFound, "it has no file .json or .jsonl"));
-        }
-        pairs.sort();
-        sources.extend(pairs);
+pub(crate) fn pair_files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
     }
-    Ok(sources)
+    let entries = std::fs::read_dir(path)?.map(|entry| Ok(path.join(entry?.file_name())));
+    let mut files = entries.collect::<std::io::Result<Vec<PathBuf>>>()?;
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "json" || ending == "jsonl"));
+    let is_beside = |file: &PathBuf| {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let first = stem.split_once('.').map(|(first, _)| path.join(first));
+        first.is_some_and(|first| {
+            ["json", "jsonl"].iter().any(|end| files.contains(&first.with_extension(end)))
+        })
+    };
+    let mut pairs: Vec<PathBuf> = files.iter().filter(|file| !is_beside(file)).cloned().collect();
+    if pairs.is_empty() {
+        return Err(std::io::Error::new(std::io::ErrorKind::NotFound, "it has no file .json or .jsonl"));
+    }
+    pairs.sort();
+    Ok(pairs)
 }
 
 /// A name for each file in tables: its name without the ending, or its path where two files have the same name.

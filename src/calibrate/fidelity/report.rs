@@ -90,7 +90,7 @@ pub(crate) struct ReliabilityReport {
 }
 
 /// A labelled pair of calls with its score.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(crate) struct PairReport {
     /// The index of the pair over all files, from 0.
     pub(crate) index: usize,
@@ -134,12 +134,7 @@ fn unscored(pairs: &[TestPair]) -> impl Iterator<Item = PairReport> {
         tool: pair.tool.clone(),
         edit: pair.edit.clone(),
         same: pair.is_same,
-        score: 0.0,
-        argument: None,
-        kind: None,
-        verdict: None,
-        reason: None,
-        asked: None,
+        ..PairReport::default()
     })
 }
 

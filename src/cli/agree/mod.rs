@@ -82,8 +82,8 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
     let mut output = args.tables.form.open(&inputs, printer)?;
     let kept: Vec<&Path> = inputs.iter().copied().chain(args.tables.form.out.as_deref()).collect();
     let picture = args.picture.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()?;
-    let report =
-        AgreeReport::new(&models, &args.metric, labels, &args.tables.draws()).map_err(Failure::input)?;
+    let report = AgreeReport::new(&models, &args.metric, labels, &args.tables.draws.draws())
+        .map_err(Failure::input)?;
     if models.len() < 3 {
         printer.warn("with fewer than three models the order of the models says little");
     }

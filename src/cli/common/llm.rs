@@ -56,18 +56,9 @@ pub(crate) fn played(llm: &str) -> Option<&Path> {
     llm.strip_prefix(REPLAY).map(Path::new)
 }
 
-/// The model that `--llm` names, and its cassette if it is replayed. Up to `workers` requests may be made at once.
+/// The model that `--llm` names, and its cassette if it is replayed. Up to `workers` requests may be made at once, with
+/// this number of `tries` for each, if any.
 pub(crate) fn open_model(
-    llm: &str,
-    key_variable: Option<&str>,
-    workers: usize,
-    printer: Printer,
-) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
-    open_model_with(llm, key_variable, (workers, None), printer)
-}
-
-/// Opens a model and its cassette, with this number of tries for each request, if any.
-pub(crate) fn open_model_with(
     llm: &str,
     key_variable: Option<&str>,
     (workers, tries): (usize, Option<u32>),

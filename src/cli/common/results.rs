@@ -74,7 +74,7 @@ pub(crate) struct DrawsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TablesArgs {
     #[command(flatten)]
-    draws: DrawsArgs,
+    pub(crate) draws: DrawsArgs,
     #[command(flatten)]
     pub(crate) form: FormArgs,
 }
@@ -138,12 +138,6 @@ impl FormatArg {
             sheets.iter().flat_map(|sheet| &sheet.notes).for_each(|note| printer.note(note));
         }
         write_sheets(form, &sheets, output)
-    }
-}
-
-impl TablesArgs {
-    pub(crate) fn draws(&self) -> Draws {
-        self.draws.draws()
     }
 }
 

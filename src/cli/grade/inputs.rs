@@ -168,7 +168,7 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
         let key = args.llm_key_from.iter().find(|(judge, _)| judge == written);
         let key = key.map(|(_, variable)| variable.as_str());
         let has_eyes = !args.no_images && !args.no_images_for.contains(written);
-        let grader = match open_model(written, key, args.workers.into(), printer) {
+        let grader = match open_model(written, key, (args.workers.into(), None), printer) {
             Ok((model, played)) => {
                 let path = args.record.as_ref().map(|folder| folder.join(cassette_name(index, model.name())));
                 check_record(path.as_ref(), played.as_deref())?;

@@ -187,7 +187,7 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(output) = graded_to {
         write_graded(output, &predictions, &collected)?;
     }
-    let report = collected.report(args.pass_mark, &args.tables.draws(), labels.as_ref());
+    let report = collected.report(args.pass_mark, &args.tables.draws.draws(), labels.as_ref());
     args.tables.form.write(&report, || grade_sheets(&report, args.by_type), &mut report_to, printer)?;
     report_to.commit()?;
     check_complete(&asked, &report)

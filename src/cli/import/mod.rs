@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use m3_support::text::{counted, shortened};
 use m3_traces::{FORMATS, Format, why_unknown};
 use m3_trajectory::{Source, SourceError};
@@ -56,11 +56,11 @@ pub(super) struct ImportArgs {
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
     /// What to write: everything as predictions, or question, image, calls and answer as references
-    #[arg(long = "as", value_enum, default_value_t = AsArg::Predictions)]
-    imported_as: AsArg,
+    #[arg(long = "as", value_enum, default_value_t = ImportAs::Predictions)]
+    imported_as: ImportAs,
     /// Calls of agents that a call has run
-    #[arg(long, value_enum, default_value_t = SubAgentsArg::LeaveOut)]
-    sub_agents: SubAgentsArg,
+    #[arg(long, value_enum, default_value_t = SubAgents::LeaveOut)]
+    sub_agents: SubAgents,
     /// Ids of trajectories: text with {sample}, the id in the file, {file} and {format}
     #[arg(long, value_name = "TEMPLATE", default_value = "{sample}")]
     id: IdTemplate,
@@ -81,22 +81,6 @@ Examples:
   m3 import results/run1.json -o predictions.json --references references.json
 
 What each format keeps and loses: docs/import.md. m3 score, audit, show and others read the same files directly.";
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum AsArg {
-    /// With results and answers
-    Predictions,
-    /// What should be called
-    References,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum SubAgentsArg {
-    /// Count them in a note
-    LeaveOut,
-    /// As trajectories of their own, ID/AGENT
-    Separate,
-}
 
 /// The formats that `--from` names.
 #[derive(Debug, Clone)]
@@ -204,14 +188,8 @@ fn read_all(
     let signals = runtime.as_ref().map(Signals::listen);
     let options = ImportOptions {
         from: args.from.as_ref().map(|formats| formats.0.as_slice()),
-        sub_agents: match args.sub_agents {
-            SubAgentsArg::LeaveOut => SubAgents::LeaveOut,
-            SubAgentsArg::Separate => SubAgents::Separate,
-        },
-        imported_as: match args.imported_as {
-            AsArg::Predictions => ImportAs::Predictions,
-            AsArg::References => ImportAs::References,
-        },
+        sub_agents: args.sub_agents,
+        imported_as: args.imported_as,
         wants_references: args.references.is_some(),
         wants_tasks: args.tasks.is_some(),
         wants_tools: args.tools.is_some() && args.catalog().is_none(),

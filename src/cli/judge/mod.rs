@@ -122,7 +122,8 @@ fn prepare(
         warn_of_schemas(&tools.all_unusable_schemas(), "its calls are not checked", printer);
     }
     let model = args.llm.as_deref().map(|llm| {
-        let (model, played) = open_model(llm, args.llm_key_from.as_deref(), args.workers.into(), printer)?;
+        let (model, played) =
+            open_model(llm, args.llm_key_from.as_deref(), (args.workers.into(), None), printer)?;
         check_record(args.record.as_ref(), played.as_deref())?;
         Ok::<_, Failure>(model)
     });

@@ -89,7 +89,7 @@ impl AskArgs {
     /// Opens the model, if one is to be asked.
     pub(crate) fn open(&self, printer: Printer) -> Result<Option<Asking>, Failure> {
         let Some(llm) = &self.llm else { return Ok(None) };
-        let (model, played) = open_model(llm, self.llm_key_from.as_deref(), 1, printer)?;
+        let (model, played) = open_model(llm, self.llm_key_from.as_deref(), (1, None), printer)?;
         check_record(self.record.as_ref(), played.as_deref())?;
         let (model, _) = record(model, self.record.as_ref())?;
         let runtime = runtime()?;

@@ -28,7 +28,7 @@ use view::View;
 use super::Common;
 use crate::cli::common::failure::{Failure, code};
 use crate::cli::common::hosting::{Signals, interrupted, runtime};
-use crate::cli::common::llm::{check_record, open_model_with, record};
+use crate::cli::common::llm::{check_record, open_model, record};
 use crate::cli::common::printer::Printer;
 
 /// The inputs, model, servers and output, opened and checked before anything is started.
@@ -69,7 +69,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(
 fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, Failure> {
     let prices = args.prices.as_deref().map(Prices::read).transpose()?;
     let config = offering::configuration(args, common, printer)?;
-    let (model, cassette) = open_model_with(
+    let (model, cassette) = open_model(
         &args.llm,
         args.asking.llm_key_from.as_deref(),
         (args.workers.into(), args.asking.llm_tries),

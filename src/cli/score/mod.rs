@@ -28,7 +28,7 @@ use crate::cli::score::options::{Floor, check_floors};
 pub(crate) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let config = ScoreConfig::new(args, printer)?;
     let mut output = config.output(printer)?;
-    let asking = args.scoring.ask().open(&config.inputs(), printer)?;
+    let asking = args.scoring.ask.open(&config.inputs(), printer)?;
     let mut scoring = args.scoring.open(&config.further, common, printer)?;
     let asked = asking.map(|asking| scoring.ask(&asking)).transpose()?;
     let mut renderer = config.renderer(&mut output)?;
@@ -102,7 +102,7 @@ pub(super) struct ScoreConfig<'a> {
 impl<'a> ScoreConfig<'a> {
     /// Checks the options, and warns of those without an effect.
     pub(super) fn new(args: &'a ScoreArgs, printer: Printer) -> Result<Self, Failure> {
-        args.scoring.ask().check()?;
+        args.scoring.ask.check()?;
         args.fail_under.iter().try_for_each(|floor| floor.check(&args.suites))?;
         let further = args.repeats.files(&args.scoring);
         let beside = Beside::read(args, further.len() + 1)?;
@@ -127,7 +127,7 @@ impl<'a> ScoreConfig<'a> {
 
     /// Opens the target of the report; refuses to overwrite files that are read.
     pub(super) fn output(&self, printer: Printer) -> Result<Output, Failure> {
-        let read = self.inputs().into_iter().chain(self.args.scoring.ask().cassettes());
+        let read = self.inputs().into_iter().chain(self.args.scoring.ask.cassettes());
         let output = Output::open(self.args.out.as_deref(), &read.collect::<Vec<_>>(), printer)?;
         Ok(if self.args.fail_under.is_empty() { output } else { output.outliving_its_reader() })
     }

@@ -154,7 +154,7 @@ pub(crate) struct RepeatArgs {
 impl RepeatArgs {
     /// The files of all repetitions after the first.
     pub(crate) fn files(&self, scoring: &ScoringArgs) -> Vec<PathBuf> {
-        let of_folder = scoring.predictions().further().into_iter();
+        let of_folder = scoring.predictions.further().into_iter();
         of_folder.chain(self.repeat.iter().cloned()).collect()
     }
 
@@ -188,9 +188,9 @@ impl RepeatArgs {
 
 /// Refuses repeated files: one file used for two repetitions would look like a model that always does the same.
 fn refuse_same(files: &[PathBuf], scoring: &ScoringArgs) -> Result<(), Failure> {
-    let mut known = vec![place_of(scoring.predictions().as_path())];
+    let mut known = vec![place_of(scoring.predictions.as_path())];
     // The references may also be used as predictions, but standard input can be read only once.
-    known.extend((scoring.references() == Path::new("-")).then(|| place_of(Path::new("-"))));
+    known.extend((scoring.references == Path::new("-")).then(|| place_of(Path::new("-"))));
     for file in files {
         let place = place_of(file);
         if known.contains(&place) {

@@ -71,7 +71,8 @@ pub(crate) struct AskingSame {
     model: Model,
     recorder: Option<Arc<Recorder>>,
     settings: Settings,
-    band: Band,
+    /// The scores that are uncertain.
+    pub(crate) band: Band,
     /// The most pairs that are asked about.
     at_most: usize,
     /// The cassette that is recorded into.
@@ -112,7 +113,7 @@ impl AskSameArgs {
         let Some(llm) = &self.llm else { return Ok(None) };
         let written: Vec<&Path> = self.record.iter().map(PathBuf::as_path).collect();
         refuse_equal(inputs, &written)?;
-        let (model, cassette) = open_model(llm, self.llm_key_from.as_deref(), AT_ONCE, printer)?;
+        let (model, cassette) = open_model(llm, self.llm_key_from.as_deref(), (AT_ONCE, None), printer)?;
         check_record(self.record.as_ref(), cassette.as_deref())?;
         let (model, recorder) = record(model, self.record.as_ref())?;
         let settings = self.replies.settings();
@@ -134,11 +135,6 @@ impl AskSameArgs {
 }
 
 impl AskingSame {
-    /// The range of scores that are uncertain.
-    pub(crate) fn band(&self) -> Band {
-        self.band
-    }
-
     /// Asks about pairs, and prints the counts of the answers. The replies are in the order of the pairs.
     pub(crate) fn ask(
         &self,

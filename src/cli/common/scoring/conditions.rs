@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -48,11 +48,11 @@ pub(crate) struct ConditionsArgs {
     /// Catalog of tools: its schemas give kinds and defaults of arguments; optional arguments that are null or equal
     /// to the default are ignored (profile paper)
     #[arg(long, value_name = "FILE")]
-    tools: Option<PathBuf>,
+    pub(super) tools: Option<PathBuf>,
     /// What calls do, where names and the catalog do not say: a JSON object of tools, `*` for any characters, and `looks`,
     /// `changes` or `ignored`; calls of ignored tools do not count at all
     #[arg(long, value_name = "FILE")]
-    roles: Option<PathBuf>,
+    pub(super) roles: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) matching: MatchArgs,
     #[command(flatten)]
@@ -114,16 +114,6 @@ impl ConditionsArgs {
             Profile::Paper => CallForms::Understood,
             Profile::OpenM3Bench => CallForms::Literal,
         }
-    }
-
-    /// The catalog's file.
-    pub(crate) fn tools(&self) -> Option<&Path> {
-        self.tools.as_deref()
-    }
-
-    /// The file of roles.
-    pub(crate) fn roles(&self) -> Option<&Path> {
-        self.roles.as_deref()
     }
 }
 

@@ -6,7 +6,7 @@ pub(crate) mod suites;
 pub(crate) mod tool_names;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use m3_embedding::Embedder;
@@ -40,9 +40,9 @@ use crate::cli::common::scoring::tool_names::{KnownNames, ToolNamesArg};
 pub(crate) struct ScoringArgs {
     /// Predicted trajectories: JSON, JSON Lines, either in gzip or zstd; the folder of a run; a trace of another program
     /// (docs/import.md), or a folder of traces; `-` for standard input
-    predictions: PredictionsArg,
+    pub(crate) predictions: PredictionsArg,
     /// Reference trajectories, in the same forms; also a table (CSV) or records of expected calls (docs/import.md)
-    references: PathBuf,
+    pub(crate) references: PathBuf,
     /// Whether both files may be predictions, or references
     #[arg(skip)]
     are_of_one_kind: bool,
@@ -60,13 +60,9 @@ pub(crate) struct ScoringArgs {
     #[arg(long, value_enum, default_value_t = ByArg::Type)]
     by: ByArg,
     #[command(flatten)]
-    ask: AskSameArgs,
+    pub(crate) ask: AskSameArgs,
     #[command(flatten)]
     encoder: EncoderArgs,
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Everything that scoring needs, opened.
@@ -99,7 +95,9 @@ impl ScoringArgs {
     ) -> Result<Scoring, Failure> {
         let mut conditions = self.conditions.open()?;
         let seen = <[Mutex<FileFacts>; 2]>::default();
-        let learn = |file: usize, trajectory: &Trajectory| held(&seen[file]).learn(trajectory);
+        let learn = |file: usize, trajectory: &Trajectory| {
+            seen[file].lock().unwrap_or_else(PoisonError::into_inner).learn(trajectory)
+        };
         let files = [self.predictions.path(printer), &self.references];
         let contents = [(files[0], Content::Predictions), (files[1], Content::Any)];
         let reading = (self.duplicates(), self.conditions.forms());
@@ -164,24 +162,10 @@ impl ScoringArgs {
         }
     }
 
-    /// The predictions as the user named them.
-    pub(crate) fn predictions(&self) -> &PredictionsArg {
-        &self.predictions
-    }
-
-    /// The options for asking a language model.
-    pub(crate) fn ask(&self) -> &AskSameArgs {
-        &self.ask
-    }
-
-    /// The file of references, as the user named it.
-    pub(crate) fn references(&self) -> &Path {
-        &self.references
-    }
-
     /// The files that are read.
     pub(crate) fn inputs(&self) -> Vec<&Path> {
-        let others = [self.conditions.tools(), self.conditions.roles(), self.tool_names.file()];
+        let others =
+            [self.conditions.tools.as_deref(), self.conditions.roles.as_deref(), self.tool_names.file()];
         let files =
             [Some(self.predictions.as_path()), Some(self.references.as_path())].into_iter().chain(others);
         files.flatten().collect()
@@ -219,7 +203,7 @@ impl Scoring {
     /// its answers.
     pub(crate) fn ask(&mut self, asking: &AskingSame) -> Result<AskedSame, Failure> {
         let Self { predictions, further, references, conditions, embedder, printer, .. } = self;
-        let mut doubtful = DoubtfulPairs::new(asking.band().scores());
+        let mut doubtful = DoubtfulPairs::new(asking.band.scores());
         for predictions in std::iter::once(&*predictions).chain(&*further) {
             let options = conditions.options(false);
             let mut progress = printer.progress("comparing");
