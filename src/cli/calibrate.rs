@@ -115,7 +115,8 @@ fn sensitivity(
     for (name, weak, strong) in chosen {
         // The ends come from different resamples and may be in the wrong order.
         let (weak, strong) = (weak.min(strong).clamp(0.0, 1.0), strong.max(weak).clamp(0.0, 1.0));
-        let options = ScoreOptions { thresholds: Thresholds::new(weak, strong)?, ..options };
+        let options =
+            ScoreOptions { thresholds: Thresholds::new(weak, strong).map_err(Failure::input)?, ..options };
         let summary = m3_score::score::<Failure>(
             predictions,
             references,

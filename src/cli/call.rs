@@ -15,17 +15,18 @@ use m3_support::text::shortened;
 use m3_trajectory::WholeFile;
 use m3_trajectory::json;
 use serde_json::{Map, Value};
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, code, nearest};
 use crate::cli::common::hosting::{
-    HostWithEvents, Servers, Signals, StartNotes, add_simulated, nearest, redactor, runtime, select,
-    shown_lines, start,
+    HostWithEvents, Signals, StartNotes, redactor, runtime, select, shown_lines, start,
 };
 use crate::cli::common::output::Output;
 use crate::cli::common::printer::Printer;
+use crate::cli::common::replay::configuration;
 
 /// Options of `m3 call`.
 #[derive(Debug, Args)]
@@ -86,19 +87,15 @@ pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<
         Failure::input(format!("`{tool}` is no tool\nhint: write server/tool; `m3 tools` lists them"))
     })?;
     let arguments = read_arguments(&args.arguments)?;
-    let Servers::Configured(mut config) = Servers::open(&args.config, printer)? else {
-        return Err(Failure::input(
-            "a catalog has no servers to call\nhint: give the configuration that starts them",
-        ));
-    };
-    add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
+    let message = "a catalog has no servers to call\nhint: give the configuration that starts them";
+    let mut config = configuration(&args.config, &args.encoder, message, (common, printer))?;
     prepare(&mut config, &tool, args)?;
     let redactor = redactor(&config)?;
     let mut output = Output::open(args.out.as_deref(), &[&args.config], printer)?.outliving_its_reader();
-    let workspace = Workspace::open(args.workspace.as_deref())?;
+    let (workspace, temporary) = open_workspace(args.workspace.as_deref())?;
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
-    let call = Call { args, tool, arguments, workspace: workspace.path(), redactor: &redactor, printer };
+    let call = Call { args, tool, arguments, workspace: &workspace, redactor: &redactor, printer };
     let made = runtime.block_on(call.make(&config, &signals.first));
     // A check that did not end is left behind.
     runtime.shutdown_background();
@@ -108,7 +105,12 @@ pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<
         Ok(Err(error)) => signals.settle(Err(refusal(&error, &redactor))),
         Err(failure) => signals.settle(Err(failure)),
     };
-    workspace.close(printer);
+    // A temporary folder is removed if it is empty.
+    if let Some(folder) = temporary
+        && std::fs::read_dir(folder.path()).is_ok_and(|mut entries| entries.next().is_some())
+    {
+        printer.note(&format!("what the server wrote is in {}", folder.keep().display()));
+    }
     let is_error = shown?;
     output.commit()?;
     if is_error {
@@ -308,37 +310,13 @@ fn refusal(error: &CallError, redactor: &Redactor) -> Failure {
     Failure::new(code, shown_lines(&redactor.text(&error.to_string())) + hint)
 }
 
-/// The folder that the server works in.
-enum Workspace {
-    Given(PathBuf),
-    Temporary(tempfile::TempDir),
-}
-
-impl Workspace {
-    /// Opens the folder that the user named, creating it if needed, or a temporary one.
-    fn open(named: Option<&Path>) -> Result<Self, Failure> {
-        let Some(named) = named else {
-            let folder = tempfile::Builder::new().prefix("m3-call-").tempdir();
-            return Ok(Self::Temporary(folder.map_err(|cause| Failure::temporary(&cause))?));
-        };
-        let failed = |cause| Failure::output(&format!("`{}`", named.display()), &cause);
-        std::fs::create_dir_all(named).map_err(failed)?;
-        Ok(Self::Given(std::fs::canonicalize(named).map_err(failed)?))
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Self::Given(path) => path,
-            Self::Temporary(folder) => folder.path(),
-        }
-    }
-
-    /// Removes a temporary folder if it is empty, else keeps it and says where it is.
-    fn close(self, printer: Printer) {
-        if let Self::Temporary(folder) = self
-            && std::fs::read_dir(folder.path()).is_ok_and(|mut entries| entries.next().is_some())
-        {
-            printer.note(&format!("what the server wrote is in {}", folder.keep().display()));
-        }
-    }
+/// Opens the folder that the user named, creating it if needed, or a temporary one, which is returned too.
+fn open_workspace(named: Option<&Path>) -> Result<(PathBuf, Option<TempDir>), Failure> {
+    let Some(named) = named else {
+        let folder = tempfile::Builder::new().prefix("m3-call-").tempdir();
+        let folder = folder.map_err(|cause| Failure::temporary(&cause))?;
+        return Ok((folder.path().to_owned(), Some(folder)));
+    };
+    std::fs::create_dir_all(named).map_err(Failure::at(named))?;
+    Ok((std::fs::canonicalize(named).map_err(Failure::at(named))?, None))
 }

@@ -15,8 +15,7 @@ use m3_traces::{Exporter, TARGETS, Target};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::hosting::nearest;
+use crate::cli::common::failure::{Failure, nearest};
 use crate::cli::common::input::{self, PredictionsArg};
 use crate::cli::common::output::Output;
 use crate::cli::common::printer::Printer;

@@ -9,7 +9,7 @@ use m3_embedding::Embedder;
 use m3_executor::nearest::similarities;
 use m3_mcp::config::HostConfig;
 use m3_mcp::{Tool, ToolCatalog, ToolName};
-use m3_report::{SheetForm, json_without_hidden, write_sheets};
+use m3_report::{SheetForm, write_sheets};
 use m3_support::redact::Redactor;
 use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
@@ -17,12 +17,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::Common;
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, code, nearest};
 use crate::cli::common::hosting::{
-    Servers, Signals, StartNotes, add_simulated, interrupted, nearest, redactor, runtime, select, start,
+    Servers, Signals, StartNotes, add_simulated, interrupted, redactor, runtime, select, start,
 };
 use crate::cli::common::output::{Output, form};
 use crate::cli::common::printer::Printer;
+use crate::cli::common::results::write_json;
 use crate::report::{
     CatalogDifferences, CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools,
 };
@@ -96,7 +97,7 @@ struct ListedServers {
 
 /// Lists servers and their tools.
 pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    let format = form(args.format, args.out.as_deref())?;
+    let is_json = form(args.format, args.out.as_deref())? == FormatArg::Json;
     let servers = Servers::open(&args.config, printer)?;
     let published = args.compare.as_deref().map(Catalog::open).transpose()?;
     let inputs: Vec<&Path> = [&args.config].into_iter().chain(&args.compare).map(PathBuf::as_path).collect();
@@ -118,14 +119,19 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
         }
     };
     let differences = published.map(|published| differences(args, &ToolCatalog::from(&published), &found));
-    match (embedder, &args.search) {
-        _ if differences.is_some() => write_differences(differences.as_ref(), format, &mut output)?,
-        (Some(mut embedder), Some(query)) => {
+    let form = SheetForm::Terminal { columns: output.columns(), is_styled: output.is_styled() };
+    match (&differences, embedder.zip(args.search.as_deref())) {
+        (Some(differences), _) if is_json => write_json(differences, &mut output)?,
+        (Some(differences), _) => write_sheets(form, &differences.sheets(), &mut output)?,
+        (None, Some((mut embedder, query))) => {
             let report = search(args, query, &found.catalog, &mut embedder, &cancel, printer)?;
-            let json = || serde_json::to_string_pretty(&report);
-            write(&mut output, format, json, |out| report.write(out))?;
+            if is_json { write_json(&report, &mut output)? } else { report.write(&mut output)? }
         }
-        _ => write_found(args.health, format, &found, &mut output)?,
+        (None, None) if is_json => match &found.health {
+            Some(health) if args.health => write_json(health, &mut output)?,
+            _ => write_json(&CatalogFile(&found.catalog), &mut output)?,
+        },
+        (None, None) => write_found(args.health, form, &found, &mut output)?,
     }
     output.commit()?;
     match found.health {
@@ -192,54 +198,21 @@ fn differences(args: &ToolsArgs, published: &ToolCatalog, found: &ListedServers)
     CatalogDifferences::new(&published, &found.catalog, &failed.collect())
 }
 
-fn write_differences(
-    differences: Option<&CatalogDifferences>,
-    format: FormatArg,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let Some(differences) = differences else { return Ok(()) };
-    let form = SheetForm::Terminal { columns: output.columns(), is_styled: output.is_styled() };
-    let json = || serde_json::to_string_pretty(differences);
-    write(output, format, json, |out| write_sheets(form, &differences.sheets(), out))
-}
-
+/// Writes the state of the servers for people, and their tools unless the state alone is wanted.
 fn write_found(
     is_health: bool,
-    format: FormatArg,
+    form: SheetForm,
     found: &ListedServers,
     output: &mut Output,
-) -> Result<(), Failure> {
-    let form = SheetForm::Terminal { columns: output.columns(), is_styled: output.is_styled() };
-    let json = || match &found.health {
-        Some(health) if is_health => serde_json::to_string_pretty(health),
-        _ => serde_json::to_string_pretty(&CatalogFile(&found.catalog)),
-    };
-    write(output, format, json, |out| {
-        if let Some(health) = &found.health {
-            write_sheets(form, &[health.sheet()], out)?;
-            if is_health {
-                return Ok(());
-            }
-            writeln!(out)?;
+) -> std::io::Result<()> {
+    if let Some(health) = &found.health {
+        write_sheets(form, &[health.sheet()], output)?;
+        if is_health {
+            return Ok(());
         }
-        write_tools(&found.catalog, out)
-    })
-}
-
-/// Writes the result in either form.
-fn write(
-    output: &mut Output,
-    format: FormatArg,
-    json: impl FnOnce() -> serde_json::Result<String>,
-    table: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
-) -> Result<(), Failure> {
-    let written = match format {
-        FormatArg::Table => table(output),
-        FormatArg::Json => json()
-            .map_err(std::io::Error::from)
-            .and_then(|json| writeln!(output, "{}", json_without_hidden(&json))),
-    };
-    written.map_err(Failure::from)
+        writeln!(output)?;
+    }
+    write_tools(&found.catalog, output)
 }
 
 /// Ranks the tools by the cosine of name and description with the query.

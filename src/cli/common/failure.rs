@@ -7,13 +7,13 @@ use std::path::Path;
 
 use m3_embedding::EncoderError;
 use m3_encoder::{AssetError, CacheError, CacheTrouble, OnnxError};
-use m3_executor::TooManyTools;
-use m3_score::{RoleRulesError, ScoreError, ThresholdError};
+use m3_score::{RoleRulesError, ScoreError};
 use m3_servers::candidates::CandidateError;
 use m3_servers::distractors::DistractorError;
 use m3_servers::simulated::SimulationError;
-use m3_support::files;
 use m3_support::journal::JournalError;
+use m3_support::text::shortened;
+use m3_support::{files, names};
 use m3_trajectory::catalog::CatalogError;
 use m3_trajectory::{OpenError, SourceError, WholeFileError};
 
@@ -144,18 +144,6 @@ impl From<CatalogError> for Failure {
     }
 }
 
-impl From<ThresholdError> for Failure {
-    fn from(error: ThresholdError) -> Self {
-        Self::input(error)
-    }
-}
-
-impl From<TooManyTools> for Failure {
-    fn from(error: TooManyTools) -> Self {
-        Self::input(error)
-    }
-}
-
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         let code = match error {
@@ -173,7 +161,7 @@ impl From<EncoderError> for Failure {
     fn from(error: EncoderError) -> Self {
         match error.into_cause().downcast::<OnnxError>() {
             Ok(error) => (*error).into(),
-            Err(error) => Self::new(code::UNAVAILABLE, error.to_string()),
+            Err(error) => Self::unavailable(error),
         }
     }
 }
@@ -188,9 +176,12 @@ impl From<ScoreError> for Failure {
     }
 }
 
-/// The message of an error with one more hint.
+/// The message of an error with one more hint, unless that is empty.
 fn with_hint(error: &impl Display, hint: &str) -> String {
     let message = error.to_string();
+    if hint.is_empty() {
+        return message;
+    }
     let is_hinted = message.lines().last().is_some_and(|line| line.starts_with("hint: "));
     match is_hinted {
         // After a question mark, the next hint begins without a semicolon.
@@ -200,32 +191,12 @@ fn with_hint(error: &impl Display, hint: &str) -> String {
     }
 }
 
-/// The message of an error about the encoder's files.
-fn assets_message(error: &AssetError) -> String {
-    match error {
-        AssetError::EncoderDir { .. } => with_hint(error, "`--encoder` or M3_ENCODER_DIR names it"),
-        AssetError::RuntimeLibrary { .. } => {
-            with_hint(error, "where the variable is not set, `m3 setup` fetches it")
-        }
-        AssetError::Damaged { .. } => {
-            with_hint(error, "`m3 setup --force` fetches it again; one placed by hand should be copied again")
-        }
-        AssetError::NotFetched { .. } => with_hint(error, "`m3 setup` tries again"),
-        AssetError::UnknownModel { .. } => with_hint(error, "`m3 setup --help` lists all"),
-        AssetError::NoCacheDir => with_hint(error, "`--cache-dir` names one too"),
-        _ => error.to_string(),
-    }
-}
-
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
         let code =
             if let SourceError::Spool { cause, .. } = &error { Self::code_of(cause) } else { code::INPUT };
-        let message = match &error {
-            SourceError::Growth { .. } => with_hint(&error, "if it should: `--max-unpacked MIB`"),
-            _ => error.to_string(),
-        };
-        Self::new(code, message)
+        let is_growth = matches!(error, SourceError::Growth { .. });
+        Self::new(code, with_hint(&error, if is_growth { "if it should: `--max-unpacked MIB`" } else { "" }))
     }
 }
 
@@ -235,18 +206,28 @@ impl From<AssetError> for Failure {
             AssetError::File { cause, .. } => Self::code_of(cause),
             _ => code::UNAVAILABLE,
         };
-        Self::new(code, assets_message(&error))
+        let hint = match &error {
+            AssetError::EncoderDir { .. } => "`--encoder` or M3_ENCODER_DIR names it",
+            AssetError::RuntimeLibrary { .. } => "where the variable is not set, `m3 setup` fetches it",
+            AssetError::Damaged { .. } => {
+                "`m3 setup --force` fetches it again; one placed by hand should be copied again"
+            }
+            AssetError::NotFetched { .. } => "`m3 setup` tries again",
+            AssetError::UnknownModel { .. } => "`m3 setup --help` lists all",
+            AssetError::NoCacheDir => "`--cache-dir` names one too",
+            _ => "",
+        };
+        Self::new(code, with_hint(&error, hint))
     }
 }
 
 impl From<OnnxError> for Failure {
     fn from(error: OnnxError) -> Self {
-        let message = match error {
-            OnnxError::Asset(error) => return error.into(),
-            OnnxError::Runtime { .. } => with_hint(&error, "`m3 setup --force` does that"),
-            _ => error.to_string(),
-        };
-        Self::new(code::UNAVAILABLE, message)
+        match error {
+            OnnxError::Asset(error) => error.into(),
+            OnnxError::Runtime { .. } => Self::unavailable(with_hint(&error, "`m3 setup --force` does that")),
+            _ => Self::unavailable(error),
+        }
     }
 }
 
@@ -265,10 +246,8 @@ impl From<CacheError> for Failure {
 }
 
 fn distractors_message(error: &DistractorError) -> String {
-    match error {
-        DistractorError::NoEncoder => with_hint(error, "`m3 setup` fetches it"),
-        _ => error.to_string(),
-    }
+    let needs_encoder = matches!(error, DistractorError::NoEncoder);
+    with_hint(error, if needs_encoder { "`m3 setup` fetches it" } else { "" })
 }
 
 impl From<DistractorError> for Failure {
@@ -296,15 +275,28 @@ impl From<SimulationError> for Failure {
             SimulationError::Source(error) | SimulationError::Trajectories(OpenError::Source(error)) => {
                 error.into()
             }
-            SimulationError::Trajectories(OpenError::Invalid { .. }) => {
-                Self::input(with_hint(&error, "`m3 validate` lists them"))
+            error => {
+                let hint = match error {
+                    SimulationError::Trajectories(OpenError::Invalid { .. }) => "`m3 validate` lists them",
+                    SimulationError::EmptyCatalog { .. } => {
+                        "a catalog is what `m3 tools CONFIG --format json` prints"
+                    }
+                    _ => "",
+                };
+                Self::input(with_hint(&error, hint))
             }
-            SimulationError::EmptyCatalog { .. } => {
-                Self::input(with_hint(&error, "a catalog is what `m3 tools CONFIG --format json` prints"))
-            }
-            error => Self::input(error),
         }
     }
+}
+
+/// A hint with the most similar names: ` hint: did you mean ..`, or an empty text.
+pub(crate) fn nearest(name: &str, known: &[&str]) -> String {
+    let near: Vec<String> = names::nearest(name, known.iter().copied())
+        .iter()
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .map(|(_, known)| format!("`{}`", shortened(known, 100)))
+        .collect();
+    if near.is_empty() { String::new() } else { format!("\nhint: did you mean {}?", near.join(" or ")) }
 }
 
 #[cfg(test)]

@@ -13,8 +13,7 @@ use m3_mcp::arguments::SchemaError;
 use m3_mcp::config::{ConfigError, HostConfig};
 use m3_mcp::{Events, Host, HostEvent, HostOptions, StartError, ToolCatalog, end_servers_soon};
 use m3_servers::simulated::SimulatedOptions;
-use m3_support::names;
-use m3_support::redact::{Redactor, RedactorError};
+use m3_support::redact::Redactor;
 use m3_support::text::{counted, shortened};
 use m3_trajectory::WholeFile;
 use m3_trajectory::catalog::Catalog;
@@ -23,7 +22,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, code, nearest};
 use crate::cli::common::listener::Listener;
 use crate::cli::common::printer::{Bar, Printer};
 
@@ -69,12 +68,6 @@ impl From<ConfigError> for Failure {
     }
 }
 
-impl From<RedactorError> for Failure {
-    fn from(error: RedactorError) -> Self {
-        Self::input(error)
-    }
-}
-
 /// Adds the servers that the key `simulated` describes. Choosing near distractors requires the encoder.
 pub(crate) fn add_simulated(
     config: &mut HostConfig,
@@ -106,19 +99,9 @@ pub(crate) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Fa
     Ok(())
 }
 
-/// A hint with the most similar names: ` hint: did you mean ..`, or an empty text.
-pub(crate) fn nearest(name: &str, known: &[&str]) -> String {
-    let near: Vec<String> = names::nearest(name, known.iter().copied())
-        .iter()
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .map(|(_, known)| format!("`{}`", shortened(known, 100)))
-        .collect();
-    if near.is_empty() { String::new() } else { format!("\nhint: did you mean {}?", near.join(" or ")) }
-}
-
 /// A redactor for all secrets of a configuration.
 pub(crate) fn redactor(config: &HostConfig) -> Result<Redactor, Failure> {
-    Ok(Redactor::new(config.servers.iter().flat_map(|server| &server.secrets))?)
+    Redactor::new(config.servers.iter().flat_map(|server| &server.secrets)).map_err(Failure::input)
 }
 
 /// The runtime for asynchronous work.
@@ -192,6 +175,18 @@ impl Signals {
             let _ = signal_hook::flag::register_conditional_default(kind.as_raw_value(), always);
         }
         self.arrived.load(Ordering::SeqCst)
+    }
+
+    /// Does the work until its end, or until a second signal, by which the user says not to wait for that.
+    pub(crate) async fn until_second<T>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        tokio::select! {
+            biased;
+            () = self.second.cancelled() => Err(interrupted()),
+            ended = work => ended,
+        }
     }
 
     /// The result, or an interruption if a signal has arrived: the signal may have caused what the result says about

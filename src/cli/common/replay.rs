@@ -52,22 +52,32 @@ pub(crate) struct Inputs<'a> {
 /// A function that takes each replayed trajectory.
 pub(crate) type Take<'a> = &'a mut dyn FnMut(ReplayedTrajectory) -> Result<(), Failure>;
 
-/// Reads the configuration of a replay's servers, including simulated ones.
+/// Reads a configuration of servers, including simulated ones; a catalog is refused with the message `refusal`.
 pub(crate) fn configuration(
     path: &Path,
     encoder: &EncoderArgs,
-    common: &Common,
-    printer: Printer,
+    refusal: &str,
+    (common, printer): (&Common, Printer),
 ) -> Result<HostConfig, Failure> {
     let Servers::Configured(mut config) = Servers::open(path, printer)? else {
-        return Err(Failure::input(format!(
-            "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
-             `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
-            path.display()
-        )));
+        return Err(Failure::input(refusal));
     };
     add_simulated(&mut config, || encoder.open(common.assets()?, printer), printer)?;
     Ok(config)
+}
+
+/// Reads the configuration of a replay's servers.
+pub(crate) fn replay_configuration(
+    path: &Path,
+    encoder: &EncoderArgs,
+    context: (&Common, Printer),
+) -> Result<HostConfig, Failure> {
+    let refusal = format!(
+        "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
+         `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
+        path.display()
+    );
+    configuration(path, encoder, &refusal, context)
 }
 
 impl ReplayArgs {
@@ -79,7 +89,7 @@ impl ReplayArgs {
         take: Take<'_>,
         (common, printer): (&Common, Printer),
     ) -> Result<usize, Failure> {
-        let config = configuration(servers, &self.encoder, common, printer)?;
+        let config = replay_configuration(servers, &self.encoder, (common, printer))?;
         let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
         let options = ReplayOptions {
             images: input::image_folders(self.images.as_ref(), || image_folders(inputs.path))?,

@@ -250,20 +250,14 @@ fn ask(
     let subjects = (0..sources.tasks.subjects.len())
         .map_while(|index| sources.subject(index).map_err(|error| unreadable = Some(error)).ok());
     let listeners = Listeners { done: &done, retry: &retry };
-    let asked = runtime.block_on(async {
-        tokio::select! {
-            // A second interruption should end everything at once.
-            biased;
-            () = signals.second.cancelled() => None,
-            asked = panel.ask(subjects, store, &signals.first, &listeners) => Some(asked),
-        }
-    });
+    let asking = async { Ok(panel.ask(subjects, store, &signals.first, &listeners).await) };
+    let asked = runtime.block_on(signals.until_second(asking));
     // The command does not wait for requests that a provider has not answered yet.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    let asked = asked.ok_or_else(interrupted)?;
-    match (asked, unreadable) {
-        (_, Some(error)) => Err(error.into()),
-        (asked, None) => Ok(asked?),
+    let asked = asked?;
+    match unreadable {
+        Some(error) => Err(error.into()),
+        None => Ok(asked?),
     }
 }
 

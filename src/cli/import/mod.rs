@@ -11,8 +11,8 @@ use m3_support::text::{counted, shortened};
 use m3_traces::{FORMATS, Format, why_unknown};
 use m3_trajectory::{Source, SourceError};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{Signals, interrupted, nearest, runtime};
+use crate::cli::common::failure::{Failure, code, nearest};
+use crate::cli::common::hosting::{Signals, interrupted, runtime};
 use crate::cli::common::output::{Output, commit_all, refuse_equal};
 use crate::cli::common::printer::Printer;
 use crate::cli::common::results::write_json;

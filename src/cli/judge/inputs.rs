@@ -8,8 +8,7 @@ use m3_images::task_image::{TaskImage, find, image_folders};
 use m3_judge::reference::{JudgeTask, JudgedTask, RunSource};
 use m3_support::text::shortened;
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::hosting::nearest;
+use crate::cli::common::failure::{Failure, nearest};
 use crate::cli::common::input;
 use crate::cli::common::printer::Printer;
 use crate::cli::judge::JudgeArgs;

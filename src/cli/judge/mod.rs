@@ -4,14 +4,13 @@ mod args;
 mod end;
 mod inputs;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) use args::JudgeArgs;
 use args::Targets;
-use inputs::Inputs;
-use inputs::Runs;
+use inputs::{Inputs, Runs};
 use m3_executor::run::RunError;
 use m3_judge::reference::{
     Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, leave_out_results,
@@ -24,7 +23,6 @@ use m3_outcomes::{KnownTools, Replay, ReplayOptions};
 use m3_support::text::hash_of_bytes;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Keys;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
@@ -32,8 +30,8 @@ use crate::cli::common::failure::Failure;
 use crate::cli::common::hosting::{Signals, interrupted, redactor, runtime, warn_of_schemas};
 use crate::cli::common::llm::{check_record, open_model, record, said_of_retry};
 use crate::cli::common::output::{Output, commit_all};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::replay;
+use crate::cli::common::printer::{Bar, Printer};
+use crate::cli::common::replay::replay_configuration;
 
 /// The inputs, model, servers and journal, opened and checked before anything is started.
 struct Ready {
@@ -46,12 +44,6 @@ struct Ready {
     journal: Option<Arc<JudgeJournal>>,
 }
 
-/// An event while runs are judged.
-enum JudgeEvent {
-    Retry(Retry),
-    Done(String),
-}
-
 /// Makes references from runs.
 pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let began = Instant::now();
@@ -62,7 +54,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     }
     let targets = Targets::of(&args.out)?;
     let files = inputs::files(&args.predictions)?;
-    let mut read: Vec<&Path> = files.iter().map(std::path::PathBuf::as_path).collect();
+    let mut read: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     read.extend(args.tools.as_deref().into_iter().chain(args.verify.as_deref()));
     targets.check_apart(&read, args.record.as_deref())?;
     let outputs = [&targets.references, &targets.rejected];
@@ -74,18 +66,10 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     let runs = Runs::of(&ready.inputs);
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
-    let judged = runtime.block_on(async {
-        tokio::select! {
-            // A second interruption should end everything at once.
-            biased;
-            () = signals.second.cancelled() => Err(interrupted()),
-            judged = judge(args, ready, &signals.first, printer) => judged,
-        }
-    });
+    let judged = runtime.block_on(signals.until_second(judge(args, ready, &signals.first, printer)));
     // Tasks that still wait must not keep the program running: servers end with their hosts.
     runtime.shutdown_background();
-    let judged = signals.settle_failure(judged);
-    let mut end = judged?;
+    let mut end = signals.settle_failure(judged)?;
     if end.is_interrupted {
         let saved = if has_judge || args.verify.is_some() { "what was answered is saved, and " } else { "" };
         printer.note(&format!("interrupted: {saved}the same command continues; no references were written"));
@@ -111,7 +95,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
 /// Opens and checks everything before the first server is started and the first request is sent.
 fn prepare(
     args: &JudgeArgs,
-    files: &[std::path::PathBuf],
+    files: &[PathBuf],
     targets: &Targets,
     common: &Common,
     printer: Printer,
@@ -136,13 +120,9 @@ fn prepare(
     // Rules alone need no journal.
     let journal = (model.is_some() || servers.is_some()).then(|| JudgeJournal::open(&targets.journal));
     let journal = journal.transpose()?.map(Arc::new);
-    let (model, recorder) = match model {
-        None => (None, None),
-        Some(model) => {
-            let (model, recorder) = record(model, args.record.as_ref())?;
-            (Some(model), recorder)
-        }
-    };
+    let model = model.map(|model| record(model, args.record.as_ref())).transpose()?;
+    let (model, recorder) = model.unzip();
+    let recorder = recorder.flatten();
     Ok(Ready { inputs, model, recorder, tools, servers, journal })
 }
 
@@ -154,7 +134,7 @@ fn configuration(
     common: &Common,
     printer: Printer,
 ) -> Result<(HostConfig, String), Failure> {
-    let mut config = replay::configuration(path, &args.encoder, common, printer)?;
+    let mut config = replay_configuration(path, &args.encoder, (common, printer))?;
     let content = std::fs::read(path).unwrap_or_default();
     config.servers.retain(|server| inputs.servers.contains(&server.name));
     Ok((config, hash_of_bytes(&content)))
@@ -169,7 +149,6 @@ async fn judge(
 ) -> Result<JudgeEnd, Failure> {
     let Ready { inputs, model, recorder, tools, servers, journal } = ready;
     let Inputs { tasks, images, .. } = inputs;
-    let (tell, told) = mpsc::unbounded_channel();
     // The folder in which shared servers work; it is removed after they are closed.
     let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     let secrets: Vec<String> = servers
@@ -184,22 +163,22 @@ async fn judge(
         }
         _ => None,
     };
+    let bar = Arc::new(printer.bar());
     let asker = match (model, journal) {
         (Some(model), Some(journal)) => {
-            let redactor = model.redactor_with(secrets.iter().map(String::as_str))?;
-            let tell = tell.clone();
-            let on_retry = Arc::new(move |retry| {
-                // The receiver is gone once the command is done.
-                let _ = tell.send(JudgeEvent::Retry(retry));
-            });
-            Some(Asker::new(model, args.replies.settings(), journal, redactor, stop.clone(), on_retry))
+            let redactor = model.redactor_with(secrets.iter().map(String::as_str)).map_err(Failure::input)?;
+            let bar = Arc::clone(&bar);
+            let on_retry =
+                move |retry: Retry| bar.aside(|| printer.note(&said_of_retry("the judge", &retry)));
+            let settings = args.replies.settings();
+            Some(Asker::new(model, settings, journal, redactor, stop.clone(), Arc::new(on_retry)))
         }
         _ => None,
     };
     let workers = args.workers.into();
     let work =
         JudgeWork { tasks, asker, pictures: Pictures::new(), tools, verifier, workers, stop: stop.clone() };
-    let ended = watched(&work, &tell, told, printer).await;
+    let ended = watched(&work, &bar, printer).await;
     if let Some(verifier) = &work.verifier {
         verifier.close().await;
     }
@@ -219,71 +198,31 @@ async fn verifier(
     // This fails if the secrets of the servers cannot be redacted.
     redactor(&config)?;
     let replay = tokio::select! {
-        replay = Replay::start(config, None, options) => replay?,
+        replay = Replay::start(config, None, options) => replay.map_err(Failure::input)?,
         () = stop.cancelled() => return Err(interrupted()),
     };
     Ok(Verifier::new(replay, Arc::clone(journal), hash, stop.clone()))
 }
 
-/// Does the work, and shows its progress and messages meanwhile.
-async fn watched(
-    work: &JudgeWork,
-    tell: &mpsc::UnboundedSender<JudgeEvent>,
-    mut told: mpsc::UnboundedReceiver<JudgeEvent>,
-    printer: Printer,
-) -> Result<JudgeEnd, JudgeError> {
+/// Does the work, and shows its progress meanwhile: a bar on a terminal, else a line for each task.
+async fn watched(work: &JudgeWork, bar: &Bar, printer: Printer) -> Result<JudgeEnd, JudgeError> {
     let all = work.tasks.len();
     let mut done = 0;
-    let mut tell_done = |task: &JudgedTask| {
+    let mut show = |task: &JudgedTask| {
         done += 1;
-        let _ = tell.send(JudgeEvent::Done(end::line(task, (done, all))));
-    };
-    let mut view = View { bar: printer.bar(), printer, done: 0, all };
-    let mut is_told = false;
-    let ended = {
-        let mut going = std::pin::pin!(work.go(&mut tell_done));
-        loop {
-            tokio::select! {
-                biased;
-                Some(said) = told.recv() => view.show(&said),
-                () = work.stop.cancelled(), if !is_told => {
-                    is_told = true;
-                    view.bar.aside(|| printer.note("waiting for replies that are under way; Ctrl-C again stops at once"));
-                }
-                ended = &mut going => break ended,
-            }
+        if !printer.is_watched() {
+            printer.event(&end::line(task, (done, all)));
         }
+        bar.set("judging", done as u64, all as u64);
     };
-    while let Ok(said) = told.try_recv() {
-        view.show(&said);
+    let mut going = std::pin::pin!(work.go(&mut show));
+    tokio::select! {
+        biased;
+        () = work.stop.cancelled() => {}
+        ended = &mut going => return ended,
     }
-    ended
-}
-
-/// Shows the progress: a bar on a terminal, else a line for each task.
-struct View {
-    bar: crate::cli::common::printer::Bar,
-    printer: Printer,
-    done: usize,
-    all: usize,
-}
-
-impl View {
-    fn show(&mut self, said: &JudgeEvent) {
-        let printer = self.printer;
-        match said {
-            JudgeEvent::Retry(retry) => {
-                self.bar.aside(|| printer.note(&said_of_retry("the judge", retry)));
-            }
-            JudgeEvent::Done(line) => {
-                self.done += 1;
-                if !printer.is_watched() {
-                    printer.event(line);
-                }
-            }
-        }
-        self.bar.set("judging", self.done as u64, self.all as u64);
-    }
+    bar.aside(|| printer.note("waiting for replies that are under way; Ctrl-C again stops at once"));
+    going.await
 }
 
 /// Writes trajectories as a list, one on each line; the file is not complete yet.

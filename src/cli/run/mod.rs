@@ -11,8 +11,7 @@ use std::sync::Arc;
 pub(super) use args::RunArgs;
 use m3_executor::RunBlocker;
 use m3_executor::run::{
-    OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, RunProgress, StartedRun,
-    ToolSource,
+    OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, RunProgress, ToolSource,
 };
 use m3_llm::{Cassette, CassetteError, Model, ModelBlocker, ModelError, ModelName, Pictures, Recorder};
 use m3_mcp::ToolCatalog;
@@ -20,14 +19,13 @@ use m3_mcp::config::HostConfig;
 use m3_support::redact::Redactor;
 use m3_support::text::{counted, shortened};
 use m3_trajectory::TrajectoryFile;
-use offering::StartedServers;
 pub(super) use tasks::say_problems;
 use tokio_util::sync::CancellationToken;
 use view::View;
 
 use super::Common;
 use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{Signals, interrupted, runtime};
+use crate::cli::common::hosting::{Signals, runtime};
 use crate::cli::common::llm::{check_record, open_model, record};
 use crate::cli::common::printer::Printer;
 
@@ -50,18 +48,10 @@ pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
     let prices = ready.prices.clone();
-    let ended = runtime.block_on(async {
-        tokio::select! {
-            // A second interruption should end everything at once.
-            biased;
-            () = signals.second.cancelled() => Err(interrupted()),
-            ended = run_all(args, common, ready, &signals.first, printer) => ended,
-        }
-    });
+    let ended = runtime.block_on(signals.until_second(run_all(args, common, ready, &signals.first, printer)));
     // Tasks that still wait must not keep the program running: servers end with their hosts.
     runtime.shutdown_background();
-    let ended = signals.settle_failure(ended);
-    let (end, name) = ended?;
+    let (end, name) = signals.settle_failure(ended)?;
     end::say(&end, prices.as_ref(), &name, args, printer)
 }
 
@@ -113,13 +103,12 @@ async fn run_all(
     // The secrets of servers and of the model: a server's result may contain the model's key, and is sent to the
     // model.
     let secrets = config.iter().flat_map(|config| &config.servers).flat_map(|server| &server.secrets);
-    let redactor = ready.model.redactor_with(secrets.map(String::as_str))?;
+    let redactor = ready.model.redactor_with(secrets.map(String::as_str)).map_err(Failure::input)?;
     // The folder of shared servers; it is removed when they are closed.
     let shared = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     match (config, cassette) {
         (Some(config), _) => {
-            let StartedServers { catalog, host } =
-                offering::start(&config, shared.path(), &redactor, stop, printer).await?;
+            let (catalog, host) = offering::start(&config, shared.path(), &redactor, stop, printer).await?;
             let host = Arc::new(host);
             let source = ToolSource::Live { host: Arc::clone(&host), recorder: ready.recorder.clone() };
             let ended = run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await;
@@ -153,7 +142,7 @@ async fn run_with(
     let (catalog, known) = offering::checkable(args, catalog, (stop, printer)).await?;
     let offered = args.asking.top_tools.or(args.asking.candidates.candidates);
     let offered = offered.map_or(usize::MAX, |count| count as usize).min(catalog.len());
-    m3_executor::check_tool_count(args.options().mode, model.name(), offered)?;
+    m3_executor::check_tool_count(args.options().mode, model.name(), offered).map_err(Failure::input)?;
     let (checked, named) = (known.clone(), offering::names_of_unusable(&known));
     let tasks =
         offering::offer(args, common.assets()?, (tasks, references), (catalog, known), (stop, printer))
@@ -182,18 +171,15 @@ async fn run_with(
     say_start(standing, &name, args, printer);
     end::warn_of_missing_price(prices.as_ref(), &name, printer);
     let price = prices.as_ref().and_then(|prices| end::price(prices, &name));
-    let end = watch(begun, View::new(standing, args.workers, price, stop, printer), stop).await?;
+    let view = View::new(standing, args.workers, price, stop, printer);
+    let ended = begun.go(view.events(), stop.clone()).await;
+    view.finish();
+    let end = ended?;
     offering::warn_of_unchecked(&checked, &named, printer);
     match recorder.and_then(|recorder| recorder.failure()) {
         Some(error) => Err(error.into()),
         None => Ok((end, name)),
     }
-}
-
-async fn watch(begun: StartedRun, view: View, stop: &CancellationToken) -> Result<RunEnd, Failure> {
-    let ended = begun.go(view.events(), stop.clone()).await;
-    view.finish();
-    Ok(ended?)
 }
 
 fn say_start(standing: RunProgress, name: &ModelName, args: &RunArgs, printer: Printer) {

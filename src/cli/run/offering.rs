@@ -24,10 +24,11 @@ use crate::cli::Common;
 use crate::cli::common::encoder::EncoderArgs;
 use crate::cli::common::failure::{Failure, candidates_message};
 use crate::cli::common::hosting::{
-    Servers, StartNotes, add_simulated, interrupted, select, shown_lines, start as start_all, warn_of_schemas,
+    StartNotes, interrupted, select, shown_lines, start as start_all, warn_of_schemas,
 };
 use crate::cli::common::input::open_all;
 use crate::cli::common::printer::Printer;
+use crate::cli::common::replay::configuration as configuration_of_servers;
 use crate::cli::run::RunArgs;
 use crate::cli::run::tasks::{self, CheckedTask};
 
@@ -229,32 +230,25 @@ pub(super) fn configuration(
     printer: Printer,
 ) -> Result<Option<HostConfig>, Failure> {
     let Some(path) = &args.servers else { return Ok(None) };
-    let Servers::Configured(mut config) = Servers::open(path, printer)? else {
-        return Err(Failure::input(format!(
-            "`{}` is a catalog; a run needs servers\nhint: a configuration with `{{\"simulated\": {{\"catalog\": ..}}}}` \
-             plays it",
-            path.display()
-        )));
-    };
-    add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
+    let refusal = format!(
+        "`{}` is a catalog; a run needs servers\nhint: a configuration with `{{\"simulated\": {{\"catalog\": ..}}}}` \
+         plays it",
+        path.display()
+    );
+    let mut config = configuration_of_servers(path, &args.encoder, &refusal, (common, printer))?;
     select(&mut config, &args.server)?;
     Ok(Some(config))
 }
 
-/// The servers that tasks share, and the tools of all servers.
-pub(super) struct StartedServers {
-    pub(super) catalog: ToolCatalog,
-    pub(super) host: Host,
-}
-
-/// Starts all servers, to know which tools every task will be offered; those that tasks share keep running.
+/// Starts all servers, to know their tools, which every task may be offered. Returns the tools, and the host of the
+/// servers that tasks share, which keep running.
 pub(super) async fn start(
     config: &HostConfig,
     workspace: &Path,
     redactor: &Redactor,
     stop: &CancellationToken,
     printer: Printer,
-) -> Result<StartedServers, Failure> {
+) -> Result<(ToolCatalog, Host), Failure> {
     let hosted = start_all(config, workspace, redactor, (printer, StartNotes::Slow), stop).await?;
     let statuses = hosted.host.statuses().await;
     if let Err(failure) = all_started(&statuses, redactor) {
@@ -272,8 +266,7 @@ pub(super) async fn start(
             printer.warn(&format!("a tool is left out: {name}: {}", shortened(&rejected.reason, 200)));
         }
     }
-    let host = hosted.host.into_shared().await;
-    Ok(StartedServers { catalog, host })
+    Ok((catalog, hosted.host.into_shared().await))
 }
 
 /// Fails if one of the servers is not available; prints the reason for each.

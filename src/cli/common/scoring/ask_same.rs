@@ -227,18 +227,11 @@ impl AskingSame {
             told: &on_retry,
             done: &done,
         };
-        let ended = runtime.block_on(async {
-            tokio::select! {
-                // A second interruption should end everything at once.
-                biased;
-                () = signals.second.cancelled() => None,
-                ended = asker.ask(calls) => Some(ended),
-            }
-        });
+        let ended = runtime.block_on(signals.until_second(async { Ok(asker.ask(calls).await) }));
         // The command does not wait for requests that a provider has not answered yet.
         runtime.shutdown_timeout(Duration::from_secs(1));
         let is_interrupted = signals.release();
-        let ended = ended.ok_or_else(interrupted)?;
+        let ended = ended?;
         Ok(AskedPairs { is_interrupted: ended.is_interrupted || is_interrupted, ..ended })
     }
 }

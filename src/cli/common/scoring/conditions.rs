@@ -83,10 +83,9 @@ impl ConditionsArgs {
     pub(crate) fn open(&self) -> Result<Conditions, Failure> {
         let similarity = self.similarity;
         let usual = similarity.thresholds();
-        let thresholds = Thresholds::new(
-            self.tau_weak.unwrap_or(usual.weak()),
-            self.tau_strong.unwrap_or(usual.strong()),
-        )?;
+        let thresholds =
+            Thresholds::new(self.tau_weak.unwrap_or(usual.weak()), self.tau_strong.unwrap_or(usual.strong()))
+                .map_err(Failure::input)?;
         Ok(Conditions {
             profile: self.profile,
             forms: self.forms(),
