@@ -142,7 +142,7 @@ impl Writer {
 
     fn write(&mut self, mut trajectory: Trajectory) -> Result<(), Failure> {
         if let Some(pictures) = &self.pictures {
-            put_out(&mut trajectory, pictures).map_err(|message| Failure::unavailable(message))?;
+            put_out(&mut trajectory, pictures).map_err(Failure::unavailable)?;
         }
         self.calls += trajectory.call_count();
         let written = self.exporter.write(&trajectory);

@@ -7,7 +7,7 @@ use m3_embedding::Encoder as _;
 use m3_encoder::{Assets, Cache, OnnxEncoder, left_behind, model_names, pins};
 
 use super::Common;
-use crate::cli::common::encoder::{InstallProgress, cache_limit};
+use crate::cli::common::encoder::{cache_limit, install_progress};
 use crate::cli::common::failure::Failure;
 use crate::cli::common::output::print;
 use crate::cli::common::printer::Printer;
@@ -73,10 +73,7 @@ pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result
                 options.cache_dir.display()
             )));
         }
-        Err(_) => {
-            let mut progress = InstallProgress::new(printer);
-            Assets::install(&options, args.force, &mut |event| progress.show(event))?
-        }
+        Err(_) => Assets::install(&options, args.force, &mut install_progress(printer))?,
     };
     let mut encoder = OnnxEncoder::open(assets.clone(), &options.cache_dir)?;
     // Tests that tokenizer, graph, weights and runtime work together.

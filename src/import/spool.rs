@@ -35,6 +35,8 @@ pub(crate) enum Role {
     Reference,
     /// A task: the question, and other members of the task.
     Task,
+    /// The tools that were offered, which make one record for all traces.
+    Tools,
 }
 
 /// A record that waits in a spool.

@@ -12,7 +12,7 @@ use m3_report::agree::{AgreeReport, LabelsReport, agree_picture, agree_sheets, r
 use crate::cli::common::failure::Failure;
 use crate::cli::common::output::{Output, commit_all, refuse_equal};
 use crate::cli::common::printer::Printer;
-use crate::cli::common::results::{NamedFile, TablesArgs, number_names, png_of};
+use crate::cli::common::results::{NamedFile, TablesArgs, all_or_errors, number_names, png_of};
 
 /// Options of `m3 agree`.
 #[derive(Debug, Args)]
@@ -64,16 +64,11 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
     let inputs: Vec<&Path> =
         args.results.iter().chain(&args.labels).map(|file| file.path.as_path()).collect();
     refuse_equal(&inputs, args.picture.as_deref().as_slice())?;
-    let (mut models, mut errors) = (Vec::new(), Vec::new());
-    for file in &args.results {
-        match read_scored(&file.path, file.name.as_deref()) {
-            Ok(model) => models.push(model),
-            Err(error) => errors.push(error.to_string()),
-        }
-    }
-    if !errors.is_empty() {
-        return Err(Failure::input(errors.join("\n")));
-    }
+    let mut models = all_or_errors(
+        args.results
+            .iter()
+            .map(|file| read_scored(&file.path, file.name.as_deref()).map_err(|error| error.to_string())),
+    )?;
     number_names(models.iter_mut().map(|model| &mut model.name));
     let mut labels = LabelsReport::default();
     for file in &args.labels {

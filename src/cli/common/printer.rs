@@ -122,7 +122,7 @@ impl Printer {
 
     /// Makes `count` lines that change in place; on a terminal only.
     pub(crate) fn live(self, count: usize) -> Option<Live> {
-        if self.is_quiet || !io::stderr().is_terminal() {
+        if !self.is_watched() {
             return None;
         }
         let all = MultiProgress::new();

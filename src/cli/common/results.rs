@@ -203,25 +203,28 @@ pub(crate) fn read_all(
     files: &[NamedFile],
     beside: &[&'static PublishedTable],
 ) -> Result<Vec<ModelResult>, Failure> {
-    let (mut models, mut errors) = (Vec::new(), Vec::new());
-    for file in files {
-        match read_results(&file.path, file.name.as_deref()) {
-            Ok(found) => models.extend(found),
-            Err(error) => errors.push(error.to_string()),
-        }
-    }
-    for table in beside {
-        match table.models() {
-            Ok(found) => models.extend(found),
-            Err(error) => errors.push(format!("the published table `{}`: {error}", table.name)),
-        }
-    }
-    if !errors.is_empty() {
-        return Err(Failure::input(errors.join("\n")));
-    }
+    let results = files
+        .iter()
+        .map(|file| read_results(&file.path, file.name.as_deref()).map_err(|error| error.to_string()));
+    let tables = beside.iter().map(|table| {
+        table.models().map_err(|error| format!("the published table `{}`: {error}", table.name))
+    });
+    let mut models: Vec<ModelResult> = all_or_errors(results.chain(tables))?.into_iter().flatten().collect();
     // Models of a published table are marked, and keep their names.
     number_names(models.iter_mut().filter(|model| model.published.is_none()).map(|model| &mut model.name));
     Ok(models)
+}
+
+/// The values of all results, or the errors of all at once.
+pub(crate) fn all_or_errors<T>(results: impl Iterator<Item = Result<T, String>>) -> Result<Vec<T>, Failure> {
+    let (mut values, mut errors) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() { Ok(values) } else { Err(Failure::input(errors.join("\n"))) }
 }
 
 /// Adds a number to each name that occurred before.

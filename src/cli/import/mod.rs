@@ -120,9 +120,9 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     let counts = write(args, &written, imported, &mut outputs, printer)?;
     for ((what, _), count) in written.iter().zip(&counts) {
         match what {
-            FileContent::Records(Role::Reference) => report.references = *count,
-            FileContent::Records(Role::Task) => report.tasks = *count,
-            FileContent::Records(Role::Trajectory) | FileContent::Tools => {}
+            Role::Reference => report.references = *count,
+            Role::Task => report.tasks = *count,
+            Role::Trajectory | Role::Tools => {}
         }
     }
     // A file that would hold nothing is not written.
@@ -144,15 +144,6 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     concluded
 }
 
-/// The content of a written file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FileContent {
-    /// Trajectories, references or tasks.
-    Records(Role),
-    /// The tools that were offered.
-    Tools,
-}
-
 impl ImportArgs {
     /// The catalog that is read, for `--tool-names auto`.
     fn catalog(&self) -> Option<&Path> {
@@ -160,13 +151,13 @@ impl ImportArgs {
     }
 
     /// The files that are written, besides the report.
-    fn written(&self) -> Vec<(FileContent, &Path)> {
+    fn written(&self) -> Vec<(Role, &Path)> {
         let tools = self.tools.as_ref().filter(|_| self.catalog().is_none());
         let all = [
-            (FileContent::Records(Role::Trajectory), self.out.as_ref()),
-            (FileContent::Records(Role::Reference), self.references.as_ref()),
-            (FileContent::Records(Role::Task), self.tasks.as_ref()),
-            (FileContent::Tools, tools),
+            (Role::Trajectory, self.out.as_ref()),
+            (Role::Reference, self.references.as_ref()),
+            (Role::Task, self.tasks.as_ref()),
+            (Role::Tools, tools),
         ];
         all.into_iter().filter_map(|(what, path)| Some((what, path?.as_path()))).collect()
     }
@@ -283,7 +274,7 @@ fn unknown_reason(path: &Path) -> &'static str {
 }
 
 /// Reports the content that was written into a file.
-fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportReport, printer: Printer) {
+fn tell_written(what: Role, path: &Path, count: u64, report: &ImportReport, printer: Printer) {
     let number = |count: u64, noun: &str| counted(usize::try_from(count).unwrap_or(usize::MAX), noun);
     let place = if path == Path::new("-") {
         "to standard output".to_owned()
@@ -291,7 +282,7 @@ fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportRepor
         format!("into `{}`", path.display())
     };
     let description = match what {
-        FileContent::Records(Role::Trajectory) => {
+        Role::Trajectory => {
             let media = if report.media > 0 {
                 format!(" and {}", counted(report.media, "picture"))
             } else {
@@ -301,9 +292,9 @@ fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportRepor
             let calls = number(report.calls, "call");
             format!("{} with {calls}{media}, from {},", number(count, "trajectory"), counted(files, "file"))
         }
-        FileContent::Records(Role::Reference) => number(count, "reference"),
-        FileContent::Records(Role::Task) => number(count, "task"),
-        FileContent::Tools => number(count, "tool"),
+        Role::Reference => number(count, "reference"),
+        Role::Task => number(count, "task"),
+        Role::Tools => number(count, "tool"),
     };
     match count {
         0 => printer.warn(&format!("`{}` was not written: the input has nothing for it", path.display())),

@@ -16,7 +16,7 @@ use crate::cli::common::failure::Failure;
 use crate::cli::common::output::Output;
 use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::tool_names::{ToolNamesArg, warn_of_open};
-use crate::cli::import::{FileContent, ImportArgs};
+use crate::cli::import::ImportArgs;
 use crate::import::{FileImport, ImportedFiles, Role, Spool, SpoolReader, SpooledTrajectory};
 
 /// The bytes that are written at once.
@@ -25,7 +25,7 @@ const BUFFER: usize = 1 << 18;
 /// Writes all files, each with its content; returns the number of records in each.
 pub(super) fn write(
     args: &ImportArgs,
-    written: &[(FileContent, &Path)],
+    written: &[(Role, &Path)],
     imported: ImportedFiles,
     outputs: &mut [Output],
     printer: Printer,
@@ -46,13 +46,13 @@ pub(super) fn write(
         let is_lines = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "ndjson");
         let out = BufWriter::with_capacity(BUFFER, out);
         let done = match what {
-            FileContent::Records(role) => records.write(*role, is_lines, out),
-            FileContent::Tools => {
+            Role::Tools => {
                 let (mut out, catalog) = (out, catalog.take().unwrap_or_default());
                 let count = catalog.len() as u64;
                 let text = catalog.into_json().to_text(Keys::AsRead);
                 writeln!(out, "{text}").and_then(|()| out.flush()).map(|()| count)
             }
+            role => records.write(*role, is_lines, out),
         };
         counts.push(done?);
     }

@@ -186,7 +186,7 @@ impl Runs {
                 &*media.entry(path).or_insert_with_key(|path| MediaFiles::beside(path, Vec::new()))
             });
             let taken = files.take(trajectory, run.map(|run| (workspace.as_str(), run)));
-            taken.map_err(|message| Failure::unavailable(message))?;
+            taken.map_err(Failure::unavailable)?;
         }
         Ok(files)
     }

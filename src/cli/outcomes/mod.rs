@@ -74,12 +74,8 @@ docs/outcomes.md explains the rules. To have outcomes in a leaderboard:
 /// The rates that can have a floor, in addition to the shares of outcomes.
 const RATES: [&str; 3] = ["tool_name_validity", "schema_compliance", "execution_success"];
 
-/// The smallest allowed value of a share.
-#[derive(Debug, Clone)]
-struct Floor {
-    name: &'static str,
-    least: f64,
-}
+/// A share, and the smallest value that it may have.
+type Floor = (&'static str, f64);
 
 fn parse_floor(text: &str) -> Result<Floor, String> {
     let names = || RATES.into_iter().chain(["success"]);
@@ -88,7 +84,7 @@ fn parse_floor(text: &str) -> Result<Floor, String> {
     let name = known
         .ok_or_else(|| format!("`{name}` is none of these: {}", names().collect::<Vec<_>>().join(", ")))?;
     match value.parse() {
-        Ok(least) if (0.0..=1.0).contains(&least) => Ok(Floor { name, least }),
+        Ok(least) if (0.0..=1.0).contains(&least) => Ok((name, least)),
         _ => Err(format!("`{value}` should be a number between 0 and 1")),
     }
 }
@@ -165,7 +161,7 @@ fn judge(
 /// Fails if a share is below its floor, or unknown; names it.
 fn check_floors(floors: &[Floor], tally: &CallCounts) -> Result<(), Failure> {
     let mut is_missed = false;
-    for Floor { name, least } in floors {
+    for (name, least) in floors {
         let rate = match *name {
             "tool_name_validity" => Some(tally.tool_name_validity()),
             "schema_compliance" => Some(tally.schema_compliance()),

@@ -19,25 +19,31 @@ use crate::cli::common::places::ScoredPlaces;
 use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::suites::{ScoredFiles, SuiteArgs, Suites};
 use crate::cli::common::scoring::{Scoring, ScoringArgs, check_aligned};
-use crate::cli::score::options::RepeatArgs;
-use crate::cli::score::options::ScoreFormArg;
-use crate::cli::score::options::{Floor, check_floors};
+use crate::cli::score::options::{Floor, RepeatArgs, ScoreFormArg, check_floors};
 
 /// Scores, and writes the report. Fails with the first of: a floor that is not met, a trajectory that could not be aligned, a model
 /// that could not be asked.
 pub(crate) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let config = ScoreConfig::new(args, printer)?;
-    let mut output = config.output(printer)?;
-    let asking = args.scoring.ask.open(&config.inputs(), printer)?;
+    let inputs = config.inputs();
+    let read: Vec<&Path> = inputs.iter().copied().chain(args.scoring.ask.cassettes()).collect();
+    let mut output = Output::open(args.out.as_deref(), &read, printer)?;
+    if !args.fail_under.is_empty() {
+        output = output.outliving_its_reader();
+    }
+    let asking = args.scoring.ask.open(&inputs, printer)?;
     let mut scoring = args.scoring.open(&config.further, common, printer)?;
     let asked = asking.map(|asking| scoring.ask(&asking)).transpose()?;
-    let mut renderer = config.renderer(&mut output)?;
+    let look = (args.width.columns(&output), output.is_styled());
+    let floors = args.fail_under.iter().map(Floor::reported).collect();
+    let mut renderer = config.format.renderer(Box::new(&mut output), look, floors)?;
     let (summary, report) = config.score_all(&mut scoring, renderer.as_mut())?;
     drop(renderer);
     output.commit()?;
     let are_aligned = check_aligned(&summary);
     let are_asked = asked.map_or(Ok(()), |asked| asked.end(printer));
-    config.check_floors(&scoring, &summary, &report).and(are_aligned).and(are_asked)
+    let metrics = summary.aggregate.metrics(scoring.profile);
+    check_floors(&args.fail_under, &metrics, &report.suites).and(are_aligned).and(are_asked)
 }
 
 /// Options of `m3 score`.
@@ -125,24 +131,6 @@ impl<'a> ScoreConfig<'a> {
         inputs
     }
 
-    /// Opens the target of the report; refuses to overwrite files that are read.
-    pub(super) fn output(&self, printer: Printer) -> Result<Output, Failure> {
-        let read = self.inputs().into_iter().chain(self.args.scoring.ask.cassettes());
-        let output = Output::open(self.args.out.as_deref(), &read.collect::<Vec<_>>(), printer)?;
-        Ok(if self.args.fail_under.is_empty() { output } else { output.outliving_its_reader() })
-    }
-
-    /// Creates the renderer that writes the report in its form.
-    pub(super) fn renderer<'o>(
-        &self,
-        output: &'o mut Output,
-    ) -> Result<Box<dyn ScoreRenderer + 'o>, Failure> {
-        let look = (self.args.width.columns(output), output.is_styled());
-        let floors = self.args.fail_under.iter().map(Floor::reported).collect();
-        let renderer = self.format.renderer(Box::new(output), look, floors);
-        renderer.map_err(Failure::from)
-    }
-
     /// Scores all repetitions, each trajectory written as soon as it is scored.
     pub(super) fn score_all(
         &self,
@@ -189,23 +177,12 @@ impl<'a> ScoreConfig<'a> {
                 report.suites = suites.task(&reference, prediction.as_deref(), &report.matches, repeat)?;
             }
             report.places = places.find(&report.id, files, repeat)?;
-            let added = self.beside.add_to(&mut report, repeat);
-            added.map_err(|message| Failure::input(message))?;
+            self.beside.add_to(&mut report, repeat)?;
             renderer.trajectory(&report).map_err(Failure::from)
         })?;
         suites.end_repetition(scoring.files(repeat), repeat)?;
         gatherer.end_repetition(&summary);
         Ok(summary)
-    }
-
-    /// Fails if a value of the score is below its `--fail-under`.
-    pub(super) fn check_floors(
-        &self,
-        scoring: &Scoring,
-        summary: &Summary,
-        report: &ScoreSummary,
-    ) -> Result<(), Failure> {
-        check_floors(&self.args.fail_under, &summary.aggregate.metrics(scoring.profile), &report.suites)
     }
 }
 
@@ -236,13 +213,13 @@ impl Beside {
     }
 
     /// Adds the data about a trajectory of repetition `repeat`, from 1, to its report.
-    pub(super) fn add_to(&self, report: &mut TrajectoryReport, repeat: usize) -> Result<(), String> {
+    pub(super) fn add_to(&self, report: &mut TrajectoryReport, repeat: usize) -> Result<(), Failure> {
         let calls = usize::try_from(report.metrics.predicted_calls).unwrap_or(usize::MAX);
         if let Some(outcomes) = self.outcomes.get(repeat - 1) {
-            report.outcomes = outcomes.get(&report.id, calls).map_err(|error| error.to_string())?;
+            report.outcomes = outcomes.get(&report.id, calls).map_err(Failure::input)?;
         }
         if let Some(grades) = self.grades.get(repeat - 1) {
-            report.grades = grades.get(&report.id, calls).map_err(|error| error.to_string())?;
+            report.grades = grades.get(&report.id, calls).map_err(Failure::input)?;
         }
         Ok(())
     }

@@ -76,34 +76,54 @@ struct Reach {
 /// Serves until the client ends the connection or the user stops it.
 pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
     let http = args.reach.http.map(|address| HttpOptions { address, allowed_hosts: args.reach.allow_remote });
-    let toolboxes = match args.server {
-        Server::Barcode(files) => vec![builtin("barcode", &files.workspace)?],
-        Server::Image(files) => vec![builtin("image", &files.workspace)?],
-        Server::Math => vec![builtin("math", Path::new("."))?],
-        Server::Score(score) => {
+    // On a single thread, calls begin in the order in which they arrive; long work runs on other threads.
+    let runtime = single_thread_runtime()?;
+    let ended = match (args.server, http) {
+        (Server::Score(score), Some(options)) => {
             let desk = score::open(*score, common, printer)?;
-            let serving = match http {
-                Some(options) => Serves::Scores(desk, options),
-                None => Serves::Tools(vec![score::toolbox(&desk)], None),
-            };
-            return serve(serving, printer);
+            let ending = async |server| desk.end(server).await;
+            over_http(&runtime, score::serve(&desk, &options), ending, printer)
         }
-        Server::Simulated(simulated) => {
-            match simulated::toolboxes(&simulated, http.is_some(), common, printer)? {
-                Some(toolboxes) => toolboxes,
-                None => return Ok(()),
+        (server, http) => {
+            let Some(toolboxes) = toolboxes(server, http.is_some(), common, printer)? else {
+                return Ok(());
+            };
+            match (http, toolboxes.as_slice()) {
+                (Some(options), _) => {
+                    over_http(&runtime, http_of_tools(toolboxes, &options), HttpServer::stop, printer)
+                }
+                (None, [toolbox]) => {
+                    runtime.block_on(stdio(Arc::clone(toolbox))).map_err(|error| failed(&error))
+                }
+                (None, several) => Err(Failure::input(format!(
+                    "{} servers cannot share standard input\nhint: serve them with `--http`",
+                    several.len()
+                ))),
             }
         }
     };
-    serve(Serves::Tools(toolboxes, http), printer)
+    // A thread may still wait for input that never comes.
+    runtime.shutdown_background();
+    match ended? {
+        EndReason::InputClosed => Ok(()),
+        EndReason::Crashed => Err(Failure::silent(code::CRASHED)),
+    }
 }
 
-/// The service, and its transport.
-enum Serves {
-    /// Tools, over HTTP or else standard input and output.
-    Tools(Vec<Arc<dyn Toolbox>>, Option<HttpOptions>),
-    /// The reward service.
-    Scores(Arc<score::Desk>, HttpOptions),
+/// The servers to serve; `None` if a configuration was printed instead.
+fn toolboxes(
+    server: Server,
+    is_http: bool,
+    common: &Common,
+    printer: Printer,
+) -> Result<Option<Vec<Arc<dyn Toolbox>>>, Failure> {
+    Ok(Some(vec![match server {
+        Server::Barcode(files) => builtin("barcode", &files.workspace)?,
+        Server::Image(files) => builtin("image", &files.workspace)?,
+        Server::Math => builtin("math", Path::new("."))?,
+        Server::Score(score) => score::toolbox(&score::open(*score, common, printer)?),
+        Server::Simulated(simulated) => return simulated::toolboxes(&simulated, is_http, common, printer),
+    }]))
 }
 
 /// One of the servers that need only a workspace.
@@ -112,34 +132,6 @@ fn builtin(name: &str, workspace: &Path) -> Result<Arc<dyn Toolbox>, Failure> {
         Ok(Some(toolbox)) => Ok(toolbox),
         Ok(None) => Err(Failure::input(format!("there is no server `{name}`"))),
         Err(error) => Err(Failure::input(error)),
-    }
-}
-
-/// Serves until the end.
-fn serve(serves: Serves, printer: Printer) -> Result<(), Failure> {
-    // On a single thread, calls begin in the order in which they arrive; long work runs on other threads.
-    let runtime = single_thread_runtime()?;
-    let ended = match serves {
-        Serves::Scores(desk, options) => {
-            let ending = async |server| desk.end(server).await;
-            over_http(&runtime, score::serve(&desk, &options), ending, printer)
-        }
-        Serves::Tools(toolboxes, Some(options)) => {
-            over_http(&runtime, http_of_tools(toolboxes, &options), HttpServer::stop, printer)
-        }
-        Serves::Tools(toolboxes, None) => match <[Arc<dyn Toolbox>; 1]>::try_from(toolboxes) {
-            Ok([toolbox]) => runtime.block_on(stdio(toolbox)).map_err(|error| failed(&error)),
-            Err(toolboxes) => Err(Failure::input(format!(
-                "{} servers cannot share standard input\nhint: serve them with `--http`",
-                toolboxes.len()
-            ))),
-        },
-    };
-    // A thread may still wait for input that never comes.
-    runtime.shutdown_background();
-    match ended? {
-        EndReason::InputClosed => Ok(()),
-        EndReason::Crashed => Err(Failure::silent(code::CRASHED)),
     }
 }
 
