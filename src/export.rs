@@ -13,7 +13,6 @@ use m3_trajectory::json::Json;
 use crate::import::MediaFolder;
 
 /// The folders that have the media of a file of trajectories.
-#[derive(Debug)]
 pub(crate) struct MediaFiles {
     /// The folder of the file, and that of the run.
     folders: Vec<Workspace>,

@@ -55,7 +55,6 @@ pub(crate) struct LabelSummary {
 }
 
 /// The pairs of a file with their majority labels.
-#[derive(Debug)]
 pub(crate) struct MajorityLabels {
     /// The pairs that have a majority label.
     pub(crate) pairs: Vec<LabelledArguments>,

@@ -32,7 +32,6 @@ pub(crate) struct Pick {
 }
 
 /// Labelled pairs sorted by similarity, and the grid between them.
-#[derive(Debug)]
 pub(crate) struct Sweep {
     /// The pairs by similarity, with their index in the caller's list.
     sorted: Vec<(LabelledPair, usize)>,

@@ -13,7 +13,6 @@ use m3_trajectory::json::Json;
 use sha2::{Digest as _, Sha256};
 
 /// A folder for media; it is made when there is something to write.
-#[derive(Debug)]
 pub(crate) struct MediaFolder {
     folder: PathBuf,
     /// The folder as trajectories name it: relative to their file, where it is beside it.

@@ -45,7 +45,6 @@ pub(crate) enum ImportAs {
 }
 
 /// Options of an import.
-#[derive(Debug)]
 pub(crate) struct ImportOptions<'a> {
     /// The formats that files may have, whatever they look like: the first that fits, else the first.
     pub(crate) from: Option<&'a [&'static Format]>,
@@ -66,7 +65,7 @@ pub(crate) struct ImportOptions<'a> {
 }
 
 /// The result of an import: everything that was read.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ImportedFiles {
     /// The files, in the order in which they were given.
     pub(crate) files: Vec<FileImport>,

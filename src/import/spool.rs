@@ -8,7 +8,6 @@ use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::NameMapping;
 
 /// A temporary file to which trajectories are written.
-#[derive(Debug)]
 pub(crate) struct Spool {
     number: usize,
     file: BufWriter<File>,
@@ -16,7 +15,6 @@ pub(crate) struct Spool {
 }
 
 /// A temporary file whose trajectories are read again.
-#[derive(Debug)]
 pub(crate) struct SpoolReader {
     file: BufReader<File>,
     /// The position in the file where reading goes on.

@@ -18,7 +18,6 @@ use super::report::AskedPair;
 use super::report::{PairReport, Trial};
 
 /// A pair of a trial that is to be put to a model.
-#[derive(Debug)]
 pub(crate) struct DoubtfulPair<'p> {
     /// The index of the pair in the trial.
     index: usize,

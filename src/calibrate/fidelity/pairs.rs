@@ -57,7 +57,6 @@ pub(crate) struct TestPair {
 }
 
 /// A file of labelled pairs.
-#[derive(Debug)]
 pub(crate) struct LabelledSource {
     /// The name of the file without its ending.
     pub(crate) name: String,

@@ -38,7 +38,6 @@ pub(crate) mod code {
 }
 
 /// The failure of a command.
-#[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: u8,
     /// The message; `None` if all messages are printed already.

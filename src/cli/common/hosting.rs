@@ -248,13 +248,14 @@ fn ending() -> Vec<SignalKind> {
     kinds
 }
 
-/// Listens for the signals that end a command; those that cannot be handled end the process as usual.
-pub(crate) fn heard_signals() -> Vec<Signal> {
-    ending().into_iter().filter_map(|kind| signal(kind).ok()).collect()
+/// Returns when the user, or the program that started this, asks for the end.
+pub(crate) async fn asked_to_end() {
+    let mut heard: Vec<Signal> = ending().into_iter().filter_map(|kind| signal(kind).ok()).collect();
+    next_signal(&mut heard).await;
 }
 
 /// Waits for the next signal of any kind.
-pub(crate) async fn next_signal(heard: &mut [Signal]) {
+async fn next_signal(heard: &mut [Signal]) {
     let mut is_there =
         |context: &mut Context<'_>| heard.iter_mut().any(|kind| kind.poll_recv(context).is_ready());
     poll_fn(|context| if is_there(context) { Poll::Ready(()) } else { Poll::Pending }).await;

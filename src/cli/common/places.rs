@@ -7,7 +7,12 @@ use m3_report::{FilePlace, Places, SpanPlace, file_uri};
 use m3_traces::SpanIds;
 use m3_trajectory::{SourceError, TrajectoryFile};
 
-use crate::cli::common::scoring::suites::ScoredFiles;
+/// The files of a repetition.
+#[derive(Clone, Copy)]
+pub(crate) struct ScoredFiles<'f> {
+    pub(crate) references: &'f TrajectoryFile,
+    pub(crate) predictions: &'f TrajectoryFile,
+}
 
 /// The kind of place that a report form refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

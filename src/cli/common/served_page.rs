@@ -7,10 +7,9 @@ use m3_web::{Handler, PageServer};
 use tempfile::NamedTempFile;
 
 use crate::cli::common::failure::Failure;
-use crate::cli::common::hosting::single_thread_runtime;
+use crate::cli::common::hosting::{asked_to_end, single_thread_runtime};
 use crate::cli::common::output::print;
 use crate::cli::common::printer::Printer;
-use crate::cli::serve::asked_to_end;
 
 /// Serves a page until the user ends it: at `port` (0 takes a free one), in a browser if it `opens`. The note `told`
 /// follows the address.

@@ -15,9 +15,9 @@ use m3_support::text::counted;
 use crate::cli::Common;
 use crate::cli::common::failure::Failure;
 use crate::cli::common::output::{Output, WidthArgs, form};
-use crate::cli::common::places::ScoredPlaces;
+use crate::cli::common::places::{ScoredFiles, ScoredPlaces};
 use crate::cli::common::printer::Printer;
-use crate::cli::common::scoring::suites::{ScoredFiles, SuiteArgs, Suites};
+use crate::cli::common::scoring::suites::{SuiteArgs, Suites};
 use crate::cli::common::scoring::{Scoring, ScoringArgs, check_aligned};
 use crate::cli::score::options::{Floor, RepeatArgs, ScoreFormArg, check_floors};
 

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 
 use super::Common;
 use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{heard_signals, next_signal, single_thread_runtime};
+use crate::cli::common::hosting::{asked_to_end, single_thread_runtime};
 use crate::cli::common::output::print;
 use crate::cli::common::printer::Printer;
 
@@ -168,11 +168,6 @@ fn announce(server: &HttpServer, printer: Printer) -> Result<(), Failure> {
     }
     printer.note("Ctrl-C stops the server");
     Ok(())
-}
-
-/// Returns when the user, or the program that started this, asks for the end.
-pub(super) async fn asked_to_end() {
-    next_signal(&mut heard_signals()).await;
 }
 
 fn failed(error: &ServeError) -> Failure {

@@ -21,7 +21,7 @@ const LISTED: usize = 20;
 const NOT_EXECUTED: &str = "fits the schema (not executed)";
 
 /// The first failed calls, which are shown, and the number of all.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct FailedCalls {
     pub(super) calls: Vec<FailedCall>,
     /// The number of all failed calls, shown or not.
@@ -29,7 +29,6 @@ pub(super) struct FailedCalls {
 }
 
 /// A call without success.
-#[derive(Debug)]
 pub(super) struct FailedCall {
     pub(super) id: String,
     pub(super) call: CallOutcomeReport,

@@ -15,13 +15,7 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
 
 use crate::cli::common::failure::Failure;
-
-/// The files of a repetition.
-#[derive(Clone, Copy)]
-pub(crate) struct ScoredFiles<'f> {
-    pub(crate) references: &'f TrajectoryFile,
-    pub(crate) predictions: &'f TrajectoryFile,
-}
+use crate::cli::common::places::ScoredFiles;
 
 /// The option that chooses suites.
 #[derive(Debug, Args)]

@@ -27,7 +27,6 @@ pub(crate) struct Limits {
 const HELD_KIB: usize = 512 << 10;
 
 /// The scorer of the service, with its limits, queues and counters.
-#[derive(Debug)]
 pub(crate) struct Desk {
     pub(super) scorer: PairScorer,
     pub(super) limits: Limits,
@@ -46,7 +45,6 @@ const FAREWELL: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The error of work that was not done because it crashed, which is a bug.
-#[derive(Debug)]
 pub(super) struct Crashed;
 
 impl Desk {

@@ -16,7 +16,6 @@ const SCORE: &str = "score_trajectory";
 const EXPLAIN: &str = "explain_alignment";
 
 /// The MCP server with the tools `score_trajectory` and `explain_alignment`.
-#[derive(Debug)]
 pub(super) struct ScoreServer {
     desk: Arc<Desk>,
     tools: [Tool; 2],
