@@ -17,13 +17,10 @@ use m3_trajectory::Trajectory;
 use m3_view::AuditPage;
 
 use super::Common;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::input;
-use crate::cli::common::output::{Output, WidthArgs, form, place_of};
-use crate::cli::common::places::PointsAt;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::write_json;
-use crate::cli::common::scoring::{Scoring, ScoringArgs, check_aligned};
+use crate::cli::common::{
+    Failure, Output, PointsAt, Printer, Scoring, ScoringArgs, WidthArgs, check_aligned, form, input,
+    place_of, write_json,
+};
 use crate::cli::score::options::ScoreFormArg;
 
 /// Options of `m3 audit`.

@@ -5,10 +5,7 @@ use m3_encoder::{Cache, CacheUsage};
 use m3_report::visible;
 
 use super::Common;
-use crate::cli::common::encoder::cache_limit;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::output::print;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, cache_limit, print};
 
 /// Options of `m3 cache`.
 #[derive(Debug, Args)]

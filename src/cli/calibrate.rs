@@ -13,11 +13,7 @@ use super::Common;
 use crate::calibrate::{
     CalibrationReport, MajorityError, MajorityLabels, SensitivityReport, calibrate, similarities,
 };
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::input;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::TablesArgs;
+use crate::cli::common::{EncoderArgs, Failure, Printer, TablesArgs, input};
 use crate::cli::leaderboard::draw;
 use crate::report::{calibration_picture, calibration_sheets};
 

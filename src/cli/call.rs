@@ -19,14 +19,10 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code, nearest};
-use crate::cli::common::hosting::{
-    HostWithEvents, Signals, StartNotes, redactor, runtime, select, shown_lines, start,
+use crate::cli::common::{
+    EncoderArgs, Failure, HostWithEvents, Output, Printer, Signals, StartNotes, code, configuration, nearest,
+    redactor, runtime, select, shown_lines, start,
 };
-use crate::cli::common::output::Output;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::replay::configuration;
 
 /// Options of `m3 call`.
 #[derive(Debug, Args)]

@@ -8,11 +8,10 @@ use m3_report::leaderboard::{Comparison, Decision, ModelResult, Numbers};
 use m3_report::{comparison_sheets, write_comparison_as_junit, write_comparison_as_sarif};
 use m3_score::Metric;
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::{Output, WidthArgs, form};
-use crate::cli::common::places::working_folder;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::{DrawsArgs, FormatArg, NamedFile, SelectArgs, read_all};
+use crate::cli::common::{
+    DrawsArgs, Failure, FormatArg, NamedFile, Output, Printer, SelectArgs, WidthArgs, code, form, read_all,
+    working_folder,
+};
 use crate::cli::leaderboard::parse_metric;
 
 /// Options of `m3 compare`.

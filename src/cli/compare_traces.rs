@@ -4,10 +4,7 @@ use clap::Args;
 use m3_report::TrajectoryReport;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::FormArgs;
-use crate::cli::common::scoring::{ScoringArgs, check_aligned};
+use crate::cli::common::{Failure, FormArgs, Printer, ScoringArgs, check_aligned, code};
 use crate::report::{ChangesReport, TaskState, changes_sheets};
 
 /// Options of `m3 compare-traces`.

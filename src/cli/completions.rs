@@ -3,8 +3,7 @@
 use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::output::print;
+use crate::cli::common::{Failure, print};
 
 /// Options of `m3 completions`.
 #[derive(Debug, Args)]

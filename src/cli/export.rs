@@ -15,10 +15,7 @@ use m3_traces::{Exporter, TARGETS, Target};
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, nearest};
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::output::Output;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Output, PredictionsArg, Printer, input, nearest};
 use crate::export::{MediaFiles, put_out};
 use crate::import::{MediaFolder, images_beside};
 

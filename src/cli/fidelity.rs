@@ -18,12 +18,7 @@ use crate::calibrate::fidelity::{
     TrainingReport, adapt, adapted_to, cosine_trial, examples, file_labels, pair_files, train_anew,
     typed_trial,
 };
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::FormArgs;
-use crate::cli::common::scoring::ask_same::AskSameArgs;
-use crate::cli::common::scoring::conditions::{MODEL_FILE, ModelArg};
+use crate::cli::common::{AskSameArgs, EncoderArgs, Failure, FormArgs, MODEL_FILE, ModelArg, Printer};
 use crate::report::{fidelity_sheets, sources_sheets, training_sheets};
 
 /// Options of `m3 fidelity`. `-o` is still the old name of `--model-out` (`cli/old_options.rs`).

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 use m3_mcp::guard;
 
-use crate::cli::common::failure::Failure;
+use crate::cli::common::Failure;
 
 #[derive(Debug, Args)]
 pub(super) struct GuardServerArgs {

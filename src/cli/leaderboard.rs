@@ -9,9 +9,7 @@ use m3_score::Metric;
 use m3_support::files::write_atomically;
 use m3_support::text::counted;
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::{NamedFile, SelectArgs, TablesArgs, png_of, read_all};
+use crate::cli::common::{Failure, NamedFile, Printer, SelectArgs, TablesArgs, png_of, read_all};
 
 /// Options of `m3 leaderboard`.
 #[derive(Debug, Args)]

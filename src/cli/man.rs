@@ -7,9 +7,7 @@ use clap_mangen::Man;
 use m3_support::files::write_atomically;
 use m3_support::text::counted;
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::output::print;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, print};
 
 /// Options of `m3 man`.
 #[derive(Debug, Args)]

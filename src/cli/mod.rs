@@ -38,9 +38,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
-use common::failure::{Failure, code};
-pub use common::listener::{CommandResult, Message, Watch};
-use common::printer::Printer;
+pub use common::{CommandResult, Message, Watch};
+use common::{Failure, Printer, code, outlive_limit};
 pub use library::{
     FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate, call,
 };
@@ -171,7 +170,7 @@ pub fn main() -> ExitCode {
 /// thing that the process does.
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    common::output::outlive_limit();
+    outlive_limit();
     let (arguments, notes) = old_options::renamed(arguments);
     let has_control = arguments.iter().any(|argument| {
         let text = argument.to_string_lossy();

@@ -12,11 +12,9 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::Keys;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::output::{Output, in_quotes, print_rows};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::replay::{Inputs, ReplayArgs};
+use crate::cli::common::{
+    Failure, Inputs, Output, PredictionsArg, Printer, ReplayArgs, code, in_quotes, input, print_rows,
+};
 use crate::result_files::ResultFiles;
 
 /// Options of `m3 record`.

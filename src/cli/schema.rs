@@ -17,8 +17,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 
 use crate::calibrate::CalibrationReport;
 use crate::calibrate::fidelity::{FidelityReport, SourcesReport, TrainingReport};
-use crate::cli::common::failure::Failure;
-use crate::cli::common::output::print;
+use crate::cli::common::{Failure, print};
 use crate::import::ImportReport;
 use crate::report::{CatalogDifferences, ChangesReport, HealthReport, OutcomesReport, SearchReport};
 

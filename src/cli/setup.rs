@@ -7,10 +7,7 @@ use m3_embedding::Encoder as _;
 use m3_encoder::{Assets, Cache, OnnxEncoder, left_behind, model_names, pins};
 
 use super::Common;
-use crate::cli::common::encoder::{cache_limit, install_progress};
-use crate::cli::common::failure::Failure;
-use crate::cli::common::output::print;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, cache_limit, install_progress, print};
 
 /// Options of `m3 setup`.
 #[derive(Debug, Args)]

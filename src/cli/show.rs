@@ -13,11 +13,7 @@ use m3_support::text::counted;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, nearest};
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::output::Output;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::write_json;
+use crate::cli::common::{Failure, Output, PredictionsArg, Printer, input, nearest, write_json};
 
 /// Options of `m3 show`.
 #[derive(Debug, Args)]

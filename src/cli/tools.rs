@@ -16,14 +16,10 @@ use m3_trajectory::catalog::Catalog;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code, nearest};
-use crate::cli::common::hosting::{
-    Servers, Signals, StartNotes, add_simulated, interrupted, redactor, runtime, select, start,
+use crate::cli::common::{
+    EncoderArgs, Failure, Output, Printer, Servers, Signals, StartNotes, add_simulated, code, form,
+    interrupted, nearest, redactor, runtime, select, start, write_json,
 };
-use crate::cli::common::output::{Output, form};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::write_json;
 use crate::report::{
     CatalogDifferences, CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools,
 };

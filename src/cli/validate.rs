@@ -10,11 +10,7 @@ use m3_report::{
 use m3_traces::TRACES;
 use m3_trajectory::{Duplicates, Problems, Severity, SourceError, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::Output;
-use crate::cli::common::places::working_folder;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::write_json;
+use crate::cli::common::{Failure, Output, Printer, code, working_folder, write_json};
 
 /// Options of `m3 validate`.
 #[derive(Debug, Args)]

@@ -17,11 +17,9 @@ use m3_view::{BundleError, Library, Scorer, ViewDesk, ViewSources, write_bundle}
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::Common;
-use crate::cli::common::failure::{Failure, TEMPORARY, code};
-use crate::cli::common::hosting::{Signals, interrupted, runtime};
-use crate::cli::common::input;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::served_page::serve_page;
+use crate::cli::common::{
+    Failure, Printer, Signals, TEMPORARY, code, input, interrupted, runtime, serve_page,
+};
 use crate::cli::library::call;
 
 /// Options of `m3 view`.

@@ -7,9 +7,7 @@ use m3_judge::grade::{PeopleLabels, RunLabels};
 use m3_report::agree::{LabelsReport, PASS_MARK, ScoredModel};
 use m3_support::text::{counted, shortened};
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::NamedFile;
+use crate::cli::common::{Failure, NamedFile, Printer};
 
 /// The most names that a message lists, and the columns of each.
 const NAMES: usize = 20;

@@ -9,10 +9,10 @@ use clap::Args;
 use m3_report::Picture;
 use m3_report::agree::{AgreeReport, LabelsReport, agree_picture, agree_sheets, read_scored};
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::output::{Output, commit_all, refuse_equal};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::{NamedFile, TablesArgs, all_or_errors, number_names, png_of};
+use crate::cli::common::{
+    Failure, NamedFile, Output, Printer, TablesArgs, all_or_errors, commit_all, number_names, png_of,
+    refuse_equal,
+};
 
 /// Options of `m3 agree`.
 #[derive(Debug, Args)]

@@ -11,11 +11,7 @@ use m3_support::text::{counted, on_one_line, shortened};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input;
-use crate::cli::common::llm::{check_record, open_model, record};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::scoring::conditions::ByArg;
+use crate::cli::common::{ByArg, Failure, Printer, check_record, code, input, open_model, record};
 use crate::cli::grade::GradeArgs;
 
 /// The most problems that are reported one by one.

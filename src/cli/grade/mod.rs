@@ -21,14 +21,10 @@ use m3_support::text::counted;
 use m3_trajectory::TrajectoryFile;
 use m3_trajectory::json::Keys;
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{Signals, interrupted, runtime};
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::llm::{ReplyArgs, said_of_retry};
-use crate::cli::common::output::{Output, refuse_equal};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::TablesArgs;
-use crate::cli::common::scoring::conditions::ByArg;
+use crate::cli::common::{
+    ByArg, Failure, Output, PredictionsArg, Printer, ReplyArgs, Signals, TablesArgs, code, input,
+    interrupted, refuse_equal, runtime, said_of_retry,
+};
 use crate::report::grade_sheets;
 
 /// Options of `m3 grade`. `-o` is still the old name of `--graded` (`cli/old_options.rs`).

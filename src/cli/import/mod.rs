@@ -11,12 +11,10 @@ use m3_support::text::{counted, shortened};
 use m3_traces::{FORMATS, Format, why_unknown};
 use m3_trajectory::{Source, SourceError};
 
-use crate::cli::common::failure::{Failure, code, nearest};
-use crate::cli::common::hosting::{Signals, interrupted, runtime};
-use crate::cli::common::output::{Output, commit_all, refuse_equal};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::write_json;
-use crate::cli::common::scoring::tool_names::ToolNamesArg;
+use crate::cli::common::{
+    Failure, Output, Printer, Signals, ToolNamesArg, code, commit_all, interrupted, nearest, refuse_equal,
+    runtime, write_json,
+};
 use crate::import::{
     FileImport, FileToImport, ImportAs, ImportOptions, ImportReport, ImportedFiles, MediaFolder, Role,
     SubAgents, images_beside, import, walk,

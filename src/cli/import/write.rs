@@ -12,10 +12,7 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::output::Output;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::scoring::tool_names::{ToolNamesArg, warn_of_open};
+use crate::cli::common::{Failure, Output, Printer, ToolNamesArg, warn_of_open};
 use crate::cli::import::ImportArgs;
 use crate::import::{FileImport, ImportedFiles, Role, Spool, SpoolReader, SpooledTrajectory};
 

@@ -8,10 +8,7 @@ use m3_judge::review::{preferences_path, store_path};
 use m3_support::files::is_plain;
 use m3_support::text::visible;
 
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::llm::ReplyArgs;
-use crate::cli::common::output::refuse_equal;
+use crate::cli::common::{EncoderArgs, Failure, ReplyArgs, refuse_equal};
 
 /// Options of `m3 judge`.
 #[derive(Debug, Args)]

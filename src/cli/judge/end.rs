@@ -8,9 +8,7 @@ use m3_llm::Usage;
 use m3_support::text::{counted, duration, shortened, visible};
 
 use super::args::Targets;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::print_rows;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, code, print_rows};
 use crate::result_files::ResultFiles;
 
 /// The longest reason in a line, in columns.

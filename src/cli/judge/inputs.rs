@@ -8,9 +8,7 @@ use m3_images::task_image::{TaskImage, find, image_folders};
 use m3_judge::reference::{JudgeTask, JudgedTask, RunSource};
 use m3_support::text::shortened;
 
-use crate::cli::common::failure::{Failure, nearest};
-use crate::cli::common::input;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, input, nearest};
 use crate::cli::judge::JudgeArgs;
 use crate::cli::run::say_problems;
 use crate::export::{MediaFiles, workspace};

@@ -26,12 +26,10 @@ use m3_trajectory::json::Keys;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::hosting::{Signals, interrupted, redactor, runtime, warn_of_schemas};
-use crate::cli::common::llm::{check_record, open_model, record, said_of_retry};
-use crate::cli::common::output::{Output, commit_all};
-use crate::cli::common::printer::{Bar, Printer};
-use crate::cli::common::replay::replay_configuration;
+use crate::cli::common::{
+    Bar, Failure, Output, Printer, Signals, check_record, commit_all, interrupted, open_model, record,
+    redactor, replay_configuration, runtime, said_of_retry, warn_of_schemas,
+};
 
 /// The inputs, model, servers and journal, opened and checked before anything is started.
 struct Ready {

@@ -14,9 +14,7 @@ pub use pairs::{
     FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate,
 };
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::listener::{CommandResult, Listener, StoppedByCaller, Watch};
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{CommandResult, Failure, Listener, Printer, StoppedByCaller, Watch, code};
 use crate::cli::old_options::renamed;
 use crate::cli::{Cli, run};
 

@@ -23,11 +23,7 @@ use m3_trajectory::{
 use serde::Serialize;
 
 use crate::cli::Common;
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input::PredictionsArg;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::scoring::conditions::{Conditions, ConditionsArgs};
+use crate::cli::common::{Conditions, ConditionsArgs, EncoderArgs, Failure, PredictionsArg, Printer, code};
 
 /// Options of all commands that score pairs.
 #[derive(Debug, clap::Args)]

@@ -14,12 +14,10 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{Duplicates, TrajectoryFile};
 
 use crate::cli::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{warn_of_rejected, warn_of_schemas};
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::output::{Output, form};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::replay::{Inputs, ReplayArgs};
+use crate::cli::common::{
+    Failure, Inputs, Output, PredictionsArg, Printer, ReplayArgs, code, form, input, warn_of_rejected,
+    warn_of_schemas,
+};
 use crate::cli::outcomes::sink::AskArgs;
 use crate::cli::outcomes::sink::Sink;
 use crate::report::{OutcomesGatherer, outcomes_renderer};

@@ -9,10 +9,9 @@ use m3_outcomes::{AskSummary, ClassifiedCall, ClassifiedTrajectory, ReplayedTraj
 use m3_trajectory::Trajectory;
 use tokio::runtime::Runtime;
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::hosting::{Signals, interrupted, runtime};
-use crate::cli::common::llm::{check_record, open_model, record, said_of_retry};
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{
+    Failure, Printer, Signals, check_record, interrupted, open_model, record, runtime, said_of_retry,
+};
 use crate::report::{OutcomesGatherer, OutcomesRenderer};
 
 /// Receives classified trajectories.

@@ -25,11 +25,7 @@ use m3_trajectory::json::Keys;
 use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
 use m3_web::Handler;
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::output::{Output, refuse_equal};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::served_page::serve_page;
+use crate::cli::common::{Failure, Output, PredictionsArg, Printer, code, input, refuse_equal, serve_page};
 use crate::export::MediaFiles;
 use crate::result_files::ResultFiles;
 

@@ -10,10 +10,7 @@ use m3_support::text::counted;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, Keys};
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::input;
-use crate::cli::common::output::{place_of, print};
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, input, place_of, print};
 use crate::report::Table;
 
 const MEANING: [&str; 2] = [

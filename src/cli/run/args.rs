@@ -12,8 +12,7 @@ use m3_servers::candidates::Candidates;
 use m3_servers::distractors::DistractorKind;
 use serde_json::{Map, Value};
 
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::llm::ReplyArgs;
+use crate::cli::common::{EncoderArgs, ReplyArgs};
 
 /// Options of `m3 run`.
 #[derive(Debug, Args)]

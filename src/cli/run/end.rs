@@ -7,9 +7,7 @@ use m3_outcomes::Outcome;
 use m3_support::text::{counted, duration, shortened, visible};
 
 use super::RunArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::print_rows;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, code, print_rows};
 
 /// The price of a model, by its whole name or by the provider's name for it.
 pub(super) fn price(prices: &Prices, name: &ModelName) -> Option<Price> {

@@ -24,10 +24,7 @@ use tokio_util::sync::CancellationToken;
 use view::View;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{Signals, runtime};
-use crate::cli::common::llm::{check_record, open_model, record};
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, Signals, check_record, code, open_model, record, runtime};
 
 /// The inputs, model, servers and output, opened and checked before anything is started.
 struct Ready {

@@ -21,14 +21,10 @@ use m3_trajectory::{Duplicates, Task, TrajectoryFile};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::Common;
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, candidates_message};
-use crate::cli::common::hosting::{
-    StartNotes, interrupted, select, shown_lines, start as start_all, warn_of_schemas,
+use crate::cli::common::{
+    EncoderArgs, Failure, Printer, StartNotes, candidates_message, configuration as configuration_of_servers,
+    interrupted, open_all, select, shown_lines, start as start_all, warn_of_schemas,
 };
-use crate::cli::common::input::open_all;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::replay::configuration as configuration_of_servers;
 use crate::cli::run::RunArgs;
 use crate::cli::run::tasks::{self, CheckedTask};
 

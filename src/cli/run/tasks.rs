@@ -14,9 +14,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::{Duplicates, Problems, Severity, Task, TrajectoryFile};
 
 use super::RunArgs;
-use crate::cli::common::failure::{Failure, code, nearest};
-use crate::cli::common::input;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, code, input, nearest};
 
 /// A task that can be run.
 pub(super) struct CheckedTask {

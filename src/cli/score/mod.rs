@@ -13,12 +13,10 @@ use m3_stats::Draws;
 use m3_support::text::counted;
 
 use crate::cli::Common;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::output::{Output, WidthArgs, form};
-use crate::cli::common::places::{ScoredFiles, ScoredPlaces};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::scoring::suites::{SuiteArgs, Suites};
-use crate::cli::common::scoring::{Scoring, ScoringArgs, check_aligned};
+use crate::cli::common::{
+    Failure, Output, Printer, ScoredFiles, ScoredPlaces, Scoring, ScoringArgs, SuiteArgs, Suites, WidthArgs,
+    check_aligned, form,
+};
 use crate::cli::score::options::{Floor, RepeatArgs, ScoreFormArg, check_floors};
 
 /// Scores, and writes the report. Fails with the first of: a floor that is not met, a trajectory that could not be aligned, a model

@@ -9,12 +9,7 @@ use m3_report::{Evaluations, Format, Junit, Named, Sarif, ScoreRenderer, SuiteRe
 use m3_score::{Metric, Metrics, PassCriterion, PassMetric};
 use m3_support::text::counted;
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::place_of;
-use crate::cli::common::places::PointsAt;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::scoring::ScoringArgs;
-use crate::cli::common::scoring::suites::SuiteArgs;
+use crate::cli::common::{Failure, PointsAt, Printer, ScoringArgs, SuiteArgs, code, place_of};
 
 /// The least value of a metric.
 #[derive(Debug, Clone)]

@@ -14,10 +14,7 @@ use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{asked_to_end, single_thread_runtime};
-use crate::cli::common::output::print;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, asked_to_end, code, print, single_thread_runtime};
 
 /// Options of `m3 serve`.
 #[derive(Debug, Args)]

@@ -13,10 +13,7 @@ use m3_support::text::{json_without_hidden, shortened};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Common;
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::output::print;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{EncoderArgs, Failure, Printer, print};
 
 /// Options of `m3 serve simulated`.
 #[derive(Debug, Args)]

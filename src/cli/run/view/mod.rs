@@ -19,7 +19,7 @@ use m3_executor::run::{Price, RunProgress};
 use m3_support::text::counted;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::common::printer::Printer;
+use crate::cli::common::Printer;
 
 /// The most tasks with their own line.
 const SHOWN: usize = 8;

@@ -14,8 +14,7 @@ use self::desk::Limits;
 pub(super) use self::service::serve;
 use self::toolbox::ScoreServer;
 use crate::cli::Common;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer};
 use crate::cli::library::pairs::PairArgs;
 
 /// Options of `m3 serve score`.
