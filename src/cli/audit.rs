@@ -120,8 +120,7 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         findings.intervals = intervals(&trajectories, scoring.profile)?;
     }
     let chosen = args.choose(trajectories, printer)?;
-    let page = page.map(|output| AuditPage::new(&images, chosen.len(), output)).transpose();
-    let mut page = page?;
+    let mut page = page.map(|output| AuditPage::new(&images, chosen.len(), output)).transpose()?;
     let mut printed_to = output
         .map(|output| AuditOutput::new(output, (format, &args.width), &findings.summary))
         .transpose()?;
@@ -140,8 +139,7 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         let mut audit = TrajectoryAudit::new(scored.score, both.0, both.1, (profile, cost), pictures);
         audit.score.places = places.next().unwrap_or_default();
         if let Some(page) = &mut page {
-            let added = page.add(&audit, both, pictures);
-            added?;
+            page.add(&audit, both, pictures)?;
         }
         printed_to.as_mut().map_or(Ok(()), |target| target.add(audit))
     })?;
@@ -230,8 +228,7 @@ impl AuditOutput {
         match format {
             FormatArg::Table => {
                 let mut terminal = AuditTerminal::new(output, columns, is_styled);
-                let begun = terminal.begin(summary);
-                begun?;
+                terminal.begin(summary)?;
                 Ok(Self::Table(terminal))
             }
             FormatArg::Json => Ok(Self::Json(output, Vec::new())),
@@ -242,16 +239,11 @@ impl AuditOutput {
 
     fn add(&mut self, audit: TrajectoryAudit) -> Result<(), Failure> {
         match self {
-            Self::Table(terminal) => terminal.write(&audit).map_err(Failure::from),
-            Self::Json(_, audits) => {
-                audits.push(audit);
-                Ok(())
-            }
-            Self::Faults(_, _, reports) => {
-                reports.push(audit.score);
-                Ok(())
-            }
+            Self::Table(terminal) => terminal.write(&audit)?,
+            Self::Json(_, audits) => audits.push(audit),
+            Self::Faults(_, _, reports) => reports.push(audit.score),
         }
+        Ok(())
     }
 
     fn finish(self, findings: Findings) -> Result<(), Failure> {

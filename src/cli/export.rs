@@ -1,7 +1,7 @@
 //! The command `m3 export`: writes trajectories in the formats of other programs.
 
 use std::collections::HashMap;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use m3_support::files::is_plain;
 use m3_support::task_files::task_file_name;
 use m3_support::text::counted;
 use m3_traces::{Exporter, TARGETS, Target};
-use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::json::Keys;
 use m3_trajectory::{Trajectory, TrajectoryFile};
 
 use crate::cli::common::{Failure, Output, PredictionsArg, Printer, input, nearest};
@@ -142,28 +142,26 @@ impl Writer {
             put_out(&mut trajectory, pictures).map_err(Failure::unavailable)?;
         }
         self.calls += trajectory.call_count();
-        let written = self.exporter.write(&trajectory);
-        let before: &[u8] = match (&self.form, self.count) {
-            (Form::List, 0) => b"[\n",
-            (Form::List, _) => b",\n",
-            _ => b"",
-        };
+        let text = self.exporter.write(&trajectory).to_text(Keys::AsRead);
+        let text = json_without_hidden(&text);
         self.count += 1;
-        if let Form::Folder(folder) = &self.form {
-            let times = self.names.entry(trajectory.id.clone()).or_default();
-            *times += 1;
-            let path = folder.join(format!("{}.json", task_file_name(&trajectory.id, *times)));
-            let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
-            let mut output = Output::open(Some(&path), &inputs, self.printer)?;
-            put(&mut output, before, &written)?;
-            return output.commit();
+        match (&self.form, &mut self.output) {
+            (Form::Folder(folder), _) => {
+                let times = self.names.entry(trajectory.id.clone()).or_default();
+                *times += 1;
+                let path = folder.join(format!("{}.json", task_file_name(&trajectory.id, *times)));
+                let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
+                let mut output = Output::open(Some(&path), &inputs, self.printer)?;
+                output.write_all(text.as_bytes())?;
+                output.commit()?;
+            }
+            (Form::List, Some(output)) => {
+                write!(output, "{}{text}", if self.count == 1 { "[\n" } else { ",\n" })?;
+            }
+            (_, Some(output)) => writeln!(output, "{text}")?,
+            (_, None) => {}
         }
-        let Some(output) = &mut self.output else { return Ok(()) };
-        put(output, before, &written)?;
-        if matches!(self.form, Form::List) {
-            return Ok(());
-        }
-        output.write_all(b"\n").map_err(Failure::from)
+        Ok(())
     }
 
     fn finish(self) -> Result<(Exporter, usize), Failure> {
@@ -175,11 +173,6 @@ impl Writer {
         }
         Ok((self.exporter, self.calls))
     }
-}
-
-fn put(output: &mut Output, before: &[u8], written: &Json) -> io::Result<()> {
-    output.write_all(before)?;
-    output.write_all(json_without_hidden(&written.to_text(Keys::AsRead)).as_bytes())
 }
 
 fn form(target: &Target, out: Option<&Path>, total: usize) -> Form {

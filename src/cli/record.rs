@@ -91,8 +91,7 @@ impl Recording {
     fn push(&mut self, found: ReplayedTrajectory) -> Result<(), Failure> {
         let ReplayedTrajectory { mut trajectory, calls, unavailable, .. } = found;
         self.counts.unavailable.extend(unavailable);
-        let taken = self.files.take(&mut trajectory, None);
-        taken.map_err(Failure::unavailable)?;
+        self.files.take(&mut trajectory, None).map_err(Failure::unavailable)?;
         self.counts.add(&trajectory, &calls);
         let separator = if std::mem::replace(&mut self.has_any, true) { ",\n" } else { "[\n" };
         let text = trajectory.into_json().to_text(Keys::AsRead);

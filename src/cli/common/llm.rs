@@ -70,8 +70,7 @@ pub(crate) fn open_model(
         (Model::replay(Arc::clone(&cassette))?, Some(cassette))
     } else {
         let name = ModelName::parse(llm).map_err(Failure::input)?;
-        let key = key_variable.map(key_from).transpose();
-        let key = key.map_err(Failure::unavailable)?;
+        let key = key_variable.map(key_from).transpose().map_err(Failure::unavailable)?;
         let mut options = ModelOptions { tries, key, ..ModelOptions::default() };
         options.concurrency = options.concurrency.max(workers);
         (Model::open(name, options)?, None)

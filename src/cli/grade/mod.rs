@@ -142,8 +142,7 @@ fn parse_mark(text: &str) -> Result<f64, String> {
 
 /// Lets a panel grade predictions.
 pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
-    let labels = args.labels.as_deref().map(PeopleLabels::read).transpose();
-    let labels = labels.map_err(Failure::input)?;
+    let labels = args.labels.as_deref().map(PeopleLabels::read).transpose().map_err(Failure::input)?;
     let rubric = args.rubric.0;
     if args.references.is_none() && rubric.needs_references() {
         return Err(Failure::input(format!(

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use m3_images::task_image::{TaskImage, find, image_folders};
 use m3_judge::reference::{JudgeTask, JudgedTask, RunSource};
 use m3_support::text::shortened;
+use m3_trajectory::Trajectory;
 
 use crate::cli::common::{Failure, Printer, input, nearest};
 use crate::cli::judge::JudgeArgs;
@@ -15,6 +16,7 @@ use crate::export::{MediaFiles, workspace};
 use crate::result_files::ResultFiles;
 
 /// The input of `m3 judge`.
+#[derive(Default)]
 pub(super) struct Inputs {
     /// The tasks in the order of their first runs.
     pub(super) tasks: Vec<JudgeTask>,
@@ -72,15 +74,17 @@ fn repeat_of(name: &str) -> Option<u32> {
 
 /// Opens all files and collects their runs by task.
 pub(super) fn open(args: &JudgeArgs, files: &[PathBuf], printer: Printer) -> Result<Inputs, Failure> {
-    let mut gathered = JudgeInputs::new(args)?;
+    let images = input::image_folders(args.images.as_ref(), Vec::new)?;
+    let inputs = Inputs { images, ..Inputs::default() };
+    let mut gathered = JudgeInputs { inputs, ..JudgeInputs::default() };
     for path in files {
-        gathered.add(path, printer)?;
+        gathered.add(args, path, printer)?;
     }
     gathered.finish(args)
 }
 
-struct JudgeInputs<'a> {
-    args: &'a JudgeArgs,
+#[derive(Default)]
+struct JudgeInputs {
     inputs: Inputs,
     /// The index of each id in the tasks.
     places: HashMap<String, usize>,
@@ -91,17 +95,10 @@ struct JudgeInputs<'a> {
     problems: Vec<String>,
 }
 
-impl<'a> JudgeInputs<'a> {
-    fn new(args: &'a JudgeArgs) -> Result<Self, Failure> {
-        let images = input::image_folders(args.images.as_ref(), Vec::new)?;
-        let inputs = Inputs { tasks: Vec::new(), servers: BTreeSet::new(), images };
-        let (places, others, found) = (HashMap::new(), BTreeSet::new(), HashMap::new());
-        Ok(Self { args, inputs, places, others, found, problems: Vec::new() })
-    }
-
-    fn add(&mut self, path: &Path, printer: Printer) -> Result<(), Failure> {
+impl JudgeInputs {
+    fn add(&mut self, args: &JudgeArgs, path: &Path, printer: Printer) -> Result<(), Failure> {
         let file = Rc::new(input::open_predicted(path, printer)?);
-        let folders = input::image_folders(self.args.images.as_ref(), || image_folders(path))?;
+        let folders = input::image_folders(args.images.as_ref(), || image_folders(path))?;
         for folder in &folders {
             if !self.inputs.images.contains(folder) {
                 self.inputs.images.push(folder.clone());
@@ -111,13 +108,13 @@ impl<'a> JudgeInputs<'a> {
         for index in 0..file.len() {
             bar.set("reading", index as u64, file.len() as u64);
             let trajectory = file.read(index)?;
-            if !self.args.id.is_empty() && !self.args.id.contains(&trajectory.id) {
+            if !args.id.is_empty() && !args.id.contains(&trajectory.id) {
                 self.others.insert(trajectory.id);
                 continue;
             }
             let servers = trajectory.calls().filter_map(|(_, call)| call.tool.split_once('/'));
             self.inputs.servers.extend(servers.map(|(server, _)| server.to_owned()));
-            let image = self.image(&trajectory.id, trajectory.image.as_deref(), &folders);
+            let image = self.image(args, &trajectory, &folders);
             let run = RunSource { file: Rc::clone(&file), index, image };
             if let Some(place) = self.places.get(&trajectory.id) {
                 self.inputs.tasks[*place].runs.push(run);
@@ -130,14 +127,14 @@ impl<'a> JudgeInputs<'a> {
     }
 
     /// The image of a run. If a judge should see it, it must exist; otherwise it is used by the replay if it exists.
-    fn image(&mut self, id: &str, image: Option<&str>, folders: &[PathBuf]) -> Option<TaskImage> {
-        if self.args.rules_only && self.args.verify.is_none() {
+    fn image(&mut self, args: &JudgeArgs, trajectory: &Trajectory, folders: &[PathBuf]) -> Option<TaskImage> {
+        if args.rules_only && args.verify.is_none() {
             return None;
         }
-        match find(image?, folders, &mut self.found) {
+        match find(trajectory.image.as_deref()?, folders, &mut self.found) {
             Ok(image) => Some(image),
-            Err(problem) if !self.args.rules_only => {
-                self.problems.push(format!("task `{}`: {problem}", shortened(id, 100)));
+            Err(problem) if !args.rules_only => {
+                self.problems.push(format!("task `{}`: {problem}", shortened(&trajectory.id, 100)));
                 None
             }
             Err(_) => None,
@@ -183,8 +180,7 @@ impl Runs {
             let run = path.map(|path| {
                 &*media.entry(path).or_insert_with_key(|path| MediaFiles::beside(path, Vec::new()))
             });
-            let taken = files.take(trajectory, run.map(|run| (workspace.as_str(), run)));
-            taken.map_err(Failure::unavailable)?;
+            files.take(trajectory, run.map(|run| (workspace.as_str(), run))).map_err(Failure::unavailable)?;
         }
         Ok(files)
     }

@@ -93,15 +93,8 @@ impl AskArgs {
         let (model, _) = record(model, self.record.as_ref())?;
         let runtime = runtime()?;
         let signals = Signals::listen(&runtime);
-        Ok(Some(Asking {
-            model,
-            runtime,
-            signals,
-            held: Vec::new(),
-            open: 0,
-            asked: AskSummary::default(),
-            printer,
-        }))
+        let (held, open, asked) = (Vec::new(), 0, AskSummary::default());
+        Ok(Some(Asking { model, runtime, signals, held, open, asked, printer }))
     }
 }
 

@@ -266,8 +266,7 @@ impl ReviewArgs {
         }
         let (from, mut files) = (MediaFiles::beside(&self.references, Vec::new()), ResultFiles::beside(out));
         for reference in references {
-            let taken = files.take(reference, Some((".", &from)));
-            taken.map_err(Failure::unavailable)?;
+            files.take(reference, Some((".", &from))).map_err(Failure::unavailable)?;
         }
         files.problem().iter().for_each(|problem| printer.warn(problem));
         Ok(())

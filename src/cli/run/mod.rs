@@ -73,17 +73,8 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
     let references = offering::references(args, printer)?;
     let output = OutputFolder::open(&args.out)?;
     let (model, recorder) = record(model, args.record.as_ref())?;
-    Ok(Ready {
-        tasks,
-        references,
-        model: Arc::new(model),
-        cassette,
-        recorder,
-        config,
-        pictures,
-        prices,
-        output,
-    })
+    let model = Arc::new(model);
+    Ok(Ready { tasks, references, model, cassette, recorder, config, pictures, prices, output })
 }
 
 /// Starts the servers, runs the tasks and ends the servers; returns how the run ended, and the model's name.

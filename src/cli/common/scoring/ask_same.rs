@@ -116,16 +116,9 @@ impl AskSameArgs {
         let (model, cassette) = open_model(llm, self.llm_key_from.as_deref(), (AT_ONCE, None), printer)?;
         check_record(self.record.as_ref(), cassette.as_deref())?;
         let (model, recorder) = record(model, self.record.as_ref())?;
-        let settings = self.replies.settings();
-        Ok(Some(AskingSame {
-            model,
-            recorder,
-            settings,
-            band: self.llm_band.unwrap_or_default(),
-            at_most: self.llm_at_most,
-            record: self.record.clone(),
-            is_replay: played(llm).is_some(),
-        }))
+        let (settings, band) = (self.replies.settings(), self.llm_band.unwrap_or_default());
+        let (at_most, record, is_replay) = (self.llm_at_most, self.record.clone(), played(llm).is_some());
+        Ok(Some(AskingSame { model, recorder, settings, band, at_most, record, is_replay }))
     }
 
     /// The cassettes that are recorded into or played, which no report may replace.

@@ -31,8 +31,8 @@ use crate::cli::common::scoring::ask_same::{AskSameArgs, AskedSame, AskingSame};
 use crate::cli::common::scoring::conditions::ByArg;
 use crate::cli::common::scoring::conditions::{Conditions, ConditionsArgs};
 use crate::cli::common::scoring::tool_names::IgnoredTools;
+use crate::cli::common::scoring::tool_names::ToolNamesArg;
 use crate::cli::common::scoring::tool_names::{FileFacts, check_order};
-use crate::cli::common::scoring::tool_names::{KnownNames, ToolNamesArg};
 
 /// The files to score, and the options of scoring.
 #[derive(Debug, Args)]
@@ -116,23 +116,18 @@ impl ScoringArgs {
         }
         let mut of_catalog = Vocabulary::default();
         conditions.catalog.iter().flat_map(|catalog| catalog.names()).for_each(|name| of_catalog.add(name));
-        let (predicted, known) =
-            (&of_predictions.tools, KnownNames { references: &of_references.tools, catalog: &of_catalog });
-        let tool_names = self.tool_names.apply(
-            std::iter::once(&mut predictions).chain(&mut further),
-            predicted,
-            known,
-            printer,
-        )?;
+        let (predicted, expected) = (&of_predictions.tools, &of_references.tools);
+        let renamed = std::iter::once(&mut predictions).chain(&mut further);
+        let tool_names = self.tool_names.apply(renamed, predicted, [expected, &of_catalog], printer)?;
         let mut ignored = IgnoredTools::default();
         if let Some(roles) = conditions.roles.as_deref() {
-            ignored = IgnoredTools::new(roles, [predicted, known.references], &tool_names, printer);
+            ignored = IgnoredTools::new(roles, [predicted, expected], &tool_names, printer);
             let all = std::iter::once(&mut predictions).chain(&mut further).chain([&mut references]);
             all.for_each(|file| file.leave_out(ignored.tools.clone()));
         }
         let paths = std::iter::once(files[0]).chain(further_paths.iter().map(PathBuf::as_path));
         conditions.pictures = ResultPictures::beside(&self.references, paths, |id| task_file_name(id, 1));
-        let is_called = |tool: &str| predicted.has(tool) || known.references.has(tool);
+        let is_called = |tool: &str| predicted.has(tool) || expected.has(tool);
         conditions.verdicts = self.conditions.matching.options(&is_called, printer);
         let embedder = self.encoder.open(common.assets()?, printer)?;
         Ok(Scoring {

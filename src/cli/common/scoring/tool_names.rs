@@ -33,14 +33,6 @@ impl From<OsString> for ToolNamesArg {
     }
 }
 
-/// The names that predictions' names may stand for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct KnownNames<'a> {
-    pub(crate) references: &'a Vocabulary,
-    /// The names of the catalog of `--tools`.
-    pub(crate) catalog: &'a Vocabulary,
-}
-
 /// The most names that are listed one by one.
 const LISTED: usize = 20;
 
@@ -58,20 +50,20 @@ impl ToolNamesArg {
         &self,
         predictions: impl Iterator<Item = &'a mut TrajectoryFile>,
         predicted: &Vocabulary,
-        known: KnownNames<'_>,
+        [references, catalog]: [&Vocabulary; 2],
         printer: Printer,
     ) -> Result<ToolNamesReport, Failure> {
         let (mode, RecognizedNames { mapping, ambiguous }) = match self {
             Self::Off => {
                 // Names in the catalog alone are not matched with anything.
-                let recognized = recognize(predicted, known.references, &Vocabulary::default());
+                let recognized = recognize(predicted, references, &Vocabulary::default());
                 warn_of_writing(&recognized, predicted, printer);
                 ("off", RecognizedNames::default())
             }
-            Self::Auto => ("auto", recognize(predicted, known.references, known.catalog)),
+            Self::Auto => ("auto", recognize(predicted, references, catalog)),
             Self::File(path) => {
                 let names = read_names(path).map_err(Failure::input)?;
-                let mapping = used(names, predicted, known, path, printer);
+                let mapping = used(names, predicted, [references, catalog], path, printer);
                 ("file", RecognizedNames { mapping, ..RecognizedNames::default() })
             }
         };
@@ -139,7 +131,7 @@ fn warn_of_writing(found: &RecognizedNames, predicted: &Vocabulary, printer: Pri
 fn used(
     names: NameMapping,
     predicted: &Vocabulary,
-    known: KnownNames<'_>,
+    [references, catalog]: [&Vocabulary; 2],
     path: &Path,
     printer: Printer,
 ) -> NameMapping {
@@ -151,7 +143,7 @@ fn used(
         }
     };
     warn("that no prediction calls", names.keys().filter(|from| !predicted.has(from)).collect());
-    let is_unknown = |to: &&String| !known.references.has(to) && !known.catalog.has(to);
+    let is_unknown = |to: &&String| !references.has(to) && !catalog.has(to);
     warn("that no reference has", names.values().filter(is_unknown).collect());
     names.into_iter().filter(|(from, _)| predicted.has(from)).collect()
 }
