@@ -19,7 +19,7 @@ pub(crate) struct MediaFiles {
     /// The folders that tasks' images are looked for in.
     images: Vec<PathBuf>,
     /// The number of files that were missing, or not of the expected kind.
-    missing: u64,
+    pub(crate) missing: u64,
 }
 
 impl MediaFiles {
@@ -33,14 +33,9 @@ impl MediaFiles {
         Self { folders: folders.collect(), images, missing: 0 }
     }
 
-    /// The number of files that were missing, or not of the expected kind.
-    pub(crate) fn missing(&self) -> u64 {
-        self.missing
-    }
-
     /// Puts the data of files in place of their names.
     pub(crate) fn put_in(&mut self, trajectory: &mut Trajectory) {
-        let workspace = workspace_of(trajectory);
+        let workspace = workspace(&trajectory.id, trajectory.repeat());
         each_part(trajectory, &mut |part| self.put_into(part, &workspace));
         self.put_image(trajectory, &workspace);
     }
@@ -111,11 +106,6 @@ impl MediaFiles {
             names.iter().flat_map(|name| self.folders.iter().filter_map(|folder| folder.file(name).ok()));
         bytes_of(&found.next()?, kind)
     }
-}
-
-/// The folder in which a run worked on the task of this prediction, relative to the run's folder.
-fn workspace_of(trajectory: &Trajectory) -> String {
-    workspace(&trajectory.id, trajectory.repeat())
 }
 
 /// The folder in which a run worked on a task, relative to the run's folder.

@@ -18,7 +18,7 @@ use m3_view::AuditPage;
 
 use super::Common;
 use crate::cli::common::{
-    Failure, Output, PointsAt, Printer, Scoring, ScoringArgs, WidthArgs, check_aligned, form, input,
+    Failure, Output, PointsAt, Printer, Result, Scoring, ScoringArgs, WidthArgs, check_aligned, form, input,
     place_of, write_json,
 };
 use crate::cli::score::options::ScoreFormArg;
@@ -101,7 +101,7 @@ struct Findings {
 }
 
 /// Shows where the numbers of two files come from.
-pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result {
     args.check_targets()?;
     args.scoring.ask.check()?;
     let format = form(args.format, args.out.as_deref())?;
@@ -157,7 +157,7 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
 }
 
 /// Scores the set, and sorts its trajectories by cost.
-fn score(scoring: &mut Scoring) -> Result<(Vec<TrajectoryCost>, Findings, Summary), Failure> {
+fn score(scoring: &mut Scoring) -> Result<(Vec<TrajectoryCost>, Findings, Summary)> {
     let profile = scoring.profile;
     let (mut ids, mut sums) = (Vec::new(), Vec::new());
     let mut gathering = Gathering::default();
@@ -180,7 +180,7 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<TrajectoryCost>, Findings, Summar
 }
 
 /// Intervals of the metrics of the set, by resampling its trajectories.
-fn intervals(trajectories: &[TrajectoryCost], profile: Profile) -> Result<MetricIntervals, Failure> {
+fn intervals(trajectories: &[TrajectoryCost], profile: Profile) -> Result<MetricIntervals> {
     let mut sums: Vec<(&str, WeightedSums)> =
         trajectories.iter().map(|found| (found.id.as_str(), found.sums)).collect();
     // Sorted by id, as in leaderboards: the same draws give the same intervals.
@@ -199,10 +199,10 @@ fn intervals(trajectories: &[TrajectoryCost], profile: Profile) -> Result<Metric
 }
 
 /// Fails for ids that are not among the references; suggests similar ones.
-fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
+fn check_ids(ids: &[String], scoring: &Scoring) -> Result {
     let Some(id) = ids.iter().find(|id| scoring.references.find(id).is_none()) else { return Ok(()) };
     let ids = (0..scoring.references.len()).map(|index| Ok(scoring.references.look_at(index)?.id.clone()));
-    let known = ids.collect::<Result<Vec<String>, Failure>>()?;
+    let known = ids.collect::<Result<Vec<String>>>()?;
     let nearest = list_of_nearest(id, known.iter().map(String::as_str), SHOWN_ID);
     Err(Failure::input(format!(
         "no reference has the id `{}`\nhint: the nearest are {nearest}",
@@ -219,11 +219,7 @@ enum AuditOutput {
 }
 
 impl AuditOutput {
-    fn new(
-        output: Output,
-        (format, width): (FormatArg, &WidthArgs),
-        summary: &ScoreSummary,
-    ) -> Result<Self, Failure> {
+    fn new(output: Output, (format, width): (FormatArg, &WidthArgs), summary: &ScoreSummary) -> Result<Self> {
         let (columns, is_styled) = (width.columns(&output), output.is_styled());
         match format {
             FormatArg::Table => {
@@ -237,7 +233,7 @@ impl AuditOutput {
         }
     }
 
-    fn add(&mut self, audit: TrajectoryAudit) -> Result<(), Failure> {
+    fn add(&mut self, audit: TrajectoryAudit) -> Result {
         match self {
             Self::Table(terminal) => terminal.write(&audit)?,
             Self::Json(_, audits) => audits.push(audit),
@@ -246,7 +242,7 @@ impl AuditOutput {
         Ok(())
     }
 
-    fn finish(self, findings: Findings) -> Result<(), Failure> {
+    fn finish(self, findings: Findings) -> Result {
         match self {
             Self::Table(terminal) => terminal.into_writer().commit(),
             Self::Json(mut output, trajectories) => {
@@ -275,11 +271,7 @@ impl AuditArgs {
     }
 
     /// Chooses the trajectories to show from all that were scored.
-    fn choose(
-        &self,
-        trajectories: Vec<TrajectoryCost>,
-        printer: Printer,
-    ) -> Result<Vec<TrajectoryCost>, Failure> {
+    fn choose(&self, trajectories: Vec<TrajectoryCost>, printer: Printer) -> Result<Vec<TrajectoryCost>> {
         let of_references = |id: &&String| !trajectories.iter().any(|found| found.id == **id);
         if let Some(id) = self.id.iter().find(of_references) {
             let id = shortened(id, SHOWN_ID);
@@ -305,7 +297,7 @@ impl AuditArgs {
     }
 
     /// Fails if the page and the other output would go to the same file: one would overwrite the other.
-    fn check_targets(&self) -> Result<(), Failure> {
+    fn check_targets(&self) -> Result {
         let standard = || PathBuf::from("-");
         let Some(page) = self.html.as_ref().filter(|_| self.prints()) else { return self.check_ending() };
         let printed = self.out.clone().unwrap_or_else(standard);
@@ -320,7 +312,7 @@ impl AuditArgs {
     }
 
     /// Fails for an `--out` with the ending of a page.
-    fn check_ending(&self) -> Result<(), Failure> {
+    fn check_ending(&self) -> Result {
         let ending = self.out.as_deref().and_then(Path::extension);
         let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
         if self.format.is_none() && ending.is_some_and(|ending| ending == "html" || ending == "htm") {

@@ -5,7 +5,7 @@ use m3_encoder::{Cache, CacheUsage};
 use m3_report::visible;
 
 use super::Common;
-use crate::cli::common::{Failure, Printer, cache_limit, print};
+use crate::cli::common::{Printer, Result, cache_limit, print};
 
 /// Options of `m3 cache`.
 #[derive(Debug, Args)]
@@ -29,27 +29,19 @@ enum Action {
 }
 
 /// Shows or clears the cache.
-pub(super) fn run(args: &CacheArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &CacheArgs, common: &Common, printer: Printer) -> Result {
     let cache_dir = common.assets()?.cache_dir;
     let limit = cache_limit(printer);
     let mut lines = vec![visible(&Cache::path(&cache_dir).display().to_string(), false).into_owned()];
-    if args.action == Action::Clear {
-        match Cache::clear(&cache_dir, limit)? {
-            None => lines.push("nothing to remove".to_owned()),
-            Some(held) => {
-                lines.push(format!("removed {:.1} MiB", mebibytes(held.bytes)));
-                lines.extend(contents(&held));
-            }
-        }
-    } else {
-        match Cache::usage(&cache_dir, limit)? {
-            None => lines.push("empty".to_owned()),
-            Some(usage) => {
-                lines.push(format!("{:.1} MiB of {:.0} MiB", mebibytes(usage.bytes), mebibytes(usage.limit)));
-                lines.extend(contents(&usage));
-            }
-        }
-    }
+    let is_clear = args.action == Action::Clear;
+    let usage = if is_clear { Cache::clear(&cache_dir, limit)? } else { Cache::usage(&cache_dir, limit)? };
+    lines.push(match &usage {
+        None if is_clear => "nothing to remove".to_owned(),
+        None => "empty".to_owned(),
+        Some(removed) if is_clear => format!("removed {:.1} MiB", mebibytes(removed.bytes)),
+        Some(held) => format!("{:.1} MiB of {:.0} MiB", mebibytes(held.bytes), mebibytes(held.limit)),
+    });
+    lines.extend(usage.iter().flat_map(contents));
     print(format!("{}\n", lines.join("\n")))
 }
 

@@ -13,7 +13,7 @@ use super::Common;
 use crate::calibrate::{
     CalibrationReport, MajorityError, MajorityLabels, SensitivityReport, calibrate, similarities,
 };
-use crate::cli::common::{EncoderArgs, Failure, Printer, TablesArgs, input};
+use crate::cli::common::{EncoderArgs, Failure, Printer, Result, TablesArgs, input};
 use crate::cli::leaderboard::draw;
 use crate::report::{calibration_picture, calibration_sheets};
 
@@ -54,7 +54,7 @@ docs/calibrate.md explains the labels and what is recommended. To score with oth
   m3 score predictions.json references.json --tau-weak 0.55 --tau-strong 0.82";
 
 /// Chooses thresholds from people's labels.
-pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Result {
     let labels = MajorityLabels::read(&args.labels)?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let profile = args.profile;
@@ -68,7 +68,7 @@ pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Re
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     let mut output = args.tables.form.open(&inputs, printer)?;
     if let Some(folder) = &args.figures {
-        std::fs::create_dir_all(folder).map_err(Failure::at(&folder))?;
+        std::fs::create_dir_all(folder).map_err(Failure::at(folder))?;
     }
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
     let serializer = Serializer::new(profile, catalog.as_ref());
@@ -98,7 +98,7 @@ fn sensitivity(
     options: ScoreOptions<'_>,
     embedder: &mut Embedder,
     printer: Printer,
-) -> Result<Vec<SensitivityReport>, Failure> {
+) -> Result<Vec<SensitivityReport>> {
     let mut chosen = vec![
         ("recommended", report.recommended.weak, report.recommended.strong),
         ("default", report.default.weak, report.default.strong),

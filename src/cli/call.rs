@@ -20,8 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Common;
 use crate::cli::common::{
-    EncoderArgs, Failure, HostWithEvents, Output, Printer, Signals, StartNotes, code, configuration, nearest,
-    redactor, runtime, select, shown_lines, start,
+    EncoderArgs, Failure, HostWithEvents, Output, Printer, Result, Signals, StartNotes, code, configuration,
+    nearest, redactor, runtime, select, shown_lines, start,
 };
 
 /// Options of `m3 call`.
@@ -77,7 +77,7 @@ enum FormatArg {
 }
 
 /// Calls one tool.
-pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result {
     let tool = ToolName::parse(&args.tool).ok_or_else(|| {
         let tool = shortened(&args.tool, 100);
         Failure::input(format!("`{tool}` is no tool\nhint: write server/tool; `m3 tools` lists them"))
@@ -117,7 +117,7 @@ pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<
 }
 
 /// Keeps only the tool's server, and sets its time limits from the options.
-fn prepare(config: &mut HostConfig, tool: &ToolName, args: &CallArgs) -> Result<(), Failure> {
+fn prepare(config: &mut HostConfig, tool: &ToolName, args: &CallArgs) -> Result {
     select(config, std::slice::from_ref(&tool.server))?;
     for server in &mut config.servers {
         if server.is_disabled {
@@ -135,7 +135,7 @@ fn prepare(config: &mut HostConfig, tool: &ToolName, args: &CallArgs) -> Result<
 }
 
 /// Reads the arguments: JSON, `@FILE` or `-`.
-fn read_arguments(argument: &str) -> Result<Map<String, Value>, Failure> {
+fn read_arguments(argument: &str) -> Result<Map<String, Value>> {
     let value = match argument.strip_prefix('@') {
         Some(path) => WholeFile::read(Path::new(path), MAX_ARGUMENTS)?.value,
         None if argument == "-" => WholeFile::read(Path::new("-"), MAX_ARGUMENTS)?.value,
@@ -175,7 +175,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Starts the server, calls the tool, and closes the server in any case.
-    async fn make(&self, config: &HostConfig, cancel: &CancellationToken) -> Result<CallOutcome, Failure> {
+    async fn make(&self, config: &HostConfig, cancel: &CancellationToken) -> Result<CallOutcome> {
         let mut hosted =
             start(config, self.workspace, self.redactor, (self.printer, StartNotes::Slow), cancel).await?;
         let outcome = match self.check(&hosted, cancel).await {
@@ -187,7 +187,7 @@ impl Call<'_> {
     }
 
     /// Checks whether the tool exists and the arguments fit its schema.
-    async fn check(&self, hosted: &HostWithEvents, cancel: &CancellationToken) -> Result<(), Failure> {
+    async fn check(&self, hosted: &HostWithEvents, cancel: &CancellationToken) -> Result {
         let catalog = hosted.host.catalog();
         let Some(tool) = catalog.get(&self.tool) else {
             let mut rejected = catalog.servers.iter().flat_map(|server| &server.rejected);
@@ -268,7 +268,7 @@ impl Call<'_> {
     }
 
     /// Writes the result.
-    fn show(&self, result: &ToolResult, output: &mut Output) -> Result<(), Failure> {
+    fn show(&self, result: &ToolResult, output: &mut Output) -> Result {
         let text = match self.args.format {
             FormatArg::Json => {
                 let mut wire = result.to_wire();
@@ -277,7 +277,7 @@ impl Call<'_> {
             }
             FormatArg::Text => {
                 let (mut files, problems) = save_files(result, self.workspace, "result", self.redactor)
-                    .map_err(Failure::at(&self.workspace))?;
+                    .map_err(Failure::at(self.workspace))?;
                 for problem in problems {
                     self.printer.warn(&shown_lines(&self.redactor.text(&problem)));
                 }
@@ -307,7 +307,7 @@ fn refusal(error: &CallError, redactor: &Redactor) -> Failure {
 }
 
 /// Opens the folder that the user named, creating it if needed, or a temporary one, which is returned too.
-fn open_workspace(named: Option<&Path>) -> Result<(PathBuf, Option<TempDir>), Failure> {
+fn open_workspace(named: Option<&Path>) -> Result<(PathBuf, Option<TempDir>)> {
     let Some(named) = named else {
         let folder = tempfile::Builder::new().prefix("m3-call-").tempdir();
         let folder = folder.map_err(|cause| Failure::temporary(&cause))?;

@@ -9,8 +9,8 @@ use m3_report::{comparison_sheets, write_comparison_as_junit, write_comparison_a
 use m3_score::Metric;
 
 use crate::cli::common::{
-    DrawsArgs, Failure, FormatArg, NamedFile, Output, Printer, SelectArgs, WidthArgs, code, form, read_all,
-    working_folder,
+    DrawsArgs, Failure, FormatArg, NamedFile, Output, Printer, Result, SelectArgs, WidthArgs, code, form,
+    read_all, working_folder,
 };
 use crate::cli::leaderboard::parse_metric;
 
@@ -106,7 +106,7 @@ fn parse_margin(text: &str) -> Result<f64, String> {
 }
 
 /// Compares two results.
-pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result {
     let models = read_all(&[args.first.clone(), args.second.clone()], &[])?;
     if models.len() != 2 || models.iter().any(|model| matches!(model.numbers, Numbers::Row(_))) {
         let message = "a table of finished numbers cannot be compared task by task\n\

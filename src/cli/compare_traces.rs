@@ -4,7 +4,7 @@ use clap::Args;
 use m3_report::TrajectoryReport;
 
 use super::Common;
-use crate::cli::common::{Failure, FormArgs, Printer, ScoringArgs, check_aligned, code};
+use crate::cli::common::{Failure, FormArgs, Printer, Result, ScoringArgs, check_aligned, code};
 use crate::report::{ChangesReport, TaskState, changes_sheets};
 
 /// Options of `m3 compare-traces`.
@@ -32,7 +32,7 @@ Examples:
 Tasks are joined by their ids. `m3 audit AFTER BEFORE` shows every call.";
 
 /// Scores the new trace against the old one, task by task.
-pub(super) fn run(args: CompareTracesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: CompareTracesArgs, common: &Common, printer: Printer) -> Result {
     let CompareTracesArgs { scoring, form, fail_if_changed } = args;
     scoring.ask.check()?;
     let scoring = scoring.exchanged();

@@ -3,7 +3,7 @@
 use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 
-use crate::cli::common::{Failure, print};
+use crate::cli::common::{Result, print};
 
 /// Options of `m3 completions`.
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ Examples:
   m3 completions fish > ~/.config/fish/completions/m3.fish";
 
 /// Prints the script that completes the command line `command` in a shell.
-pub(super) fn run(args: &CompletionsArgs, command: &Command) -> Result<(), Failure> {
+pub(super) fn run(args: &CompletionsArgs, command: &Command) -> Result {
     let mut command = without_hidden(command);
     // The script goes to memory first, because the generator panics if it cannot write.
     let mut script = Vec::new();

@@ -15,7 +15,7 @@ use m3_traces::{Exporter, TARGETS, Target};
 use m3_trajectory::json::Keys;
 use m3_trajectory::{Trajectory, TrajectoryFile};
 
-use crate::cli::common::{Failure, Output, PredictionsArg, Printer, input, nearest};
+use crate::cli::common::{Failure, Output, PredictionsArg, Printer, Result, input, nearest};
 use crate::export::{MediaFiles, put_out};
 use crate::import::{MediaFolder, images_beside};
 
@@ -68,12 +68,12 @@ enum Form {
 }
 
 /// Exports trajectories.
-pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result {
     let further = args.predictions.further();
     let paths: Vec<&Path> =
         std::iter::once(args.predictions.path(printer)).chain(further.iter().map(PathBuf::as_path)).collect();
     let opened = paths.iter().map(|path| input::open_predicted(path, printer));
-    let files = opened.collect::<Result<Vec<TrajectoryFile>, Failure>>()?;
+    let files = opened.collect::<Result<Vec<TrajectoryFile>>>()?;
     let total: usize = files.iter().map(TrajectoryFile::len).sum();
     if total == 0 {
         return Err(Failure::input("there is no trajectory to export"));
@@ -91,7 +91,7 @@ pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
             done += 1;
             bar.set("writing", done, total as u64);
         }
-        missing += media.missing();
+        missing += media.missing;
     }
     drop(bar);
     let (exporter, calls) = writer.finish()?;
@@ -115,12 +115,12 @@ struct Writer {
 }
 
 impl Writer {
-    fn open(args: &ExportArgs, total: usize, paths: &[&Path], printer: Printer) -> Result<Self, Failure> {
+    fn open(args: &ExportArgs, total: usize, paths: &[&Path], printer: Printer) -> Result<Self> {
         let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
         let form = form(args.to, out, total);
         let output = match &form {
             Form::Folder(folder) => {
-                std::fs::create_dir_all(folder).map_err(Failure::at(&folder))?;
+                std::fs::create_dir_all(folder).map_err(Failure::at(folder))?;
                 None
             }
             _ => Some(Output::open(out, paths, printer)?),
@@ -137,7 +137,7 @@ impl Writer {
         Ok(Self { form, exporter, pictures, output, names, inputs, count: 0, calls: 0, printer })
     }
 
-    fn write(&mut self, mut trajectory: Trajectory) -> Result<(), Failure> {
+    fn write(&mut self, mut trajectory: Trajectory) -> Result {
         if let Some(pictures) = &self.pictures {
             put_out(&mut trajectory, pictures).map_err(Failure::unavailable)?;
         }
@@ -164,7 +164,7 @@ impl Writer {
         Ok(())
     }
 
-    fn finish(self) -> Result<(Exporter, usize), Failure> {
+    fn finish(self) -> Result<(Exporter, usize)> {
         if let Some(mut output) = self.output {
             if matches!(self.form, Form::List) {
                 output.write_all(b"\n]\n")?;

@@ -18,7 +18,9 @@ use crate::calibrate::fidelity::{
     TrainingReport, adapt, adapted_to, cosine_trial, examples, file_labels, pair_files, train_anew,
     typed_trial,
 };
-use crate::cli::common::{AskSameArgs, EncoderArgs, Failure, FormArgs, MODEL_FILE, ModelArg, Printer};
+use crate::cli::common::{
+    AskSameArgs, EncoderArgs, Failure, FormArgs, MODEL_FILE, ModelArg, Printer, Result,
+};
 use crate::report::{fidelity_sheets, sources_sheets, training_sheets};
 
 /// Options of `m3 fidelity`. `-o` is still the old name of `--model-out` (`cli/old_options.rs`).
@@ -79,7 +81,7 @@ Examples:
 docs/fidelity.md explains how arguments are compared and what that reaches.";
 
 /// Scores labelled pairs.
-pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result {
     check_ask(args)?;
     if args.sources {
         return sources(args, printer);
@@ -141,8 +143,8 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     asked.map_or(Ok(()), |asked| asked.end(printer))
 }
 
-/// Refuses to ask a model about cosines, which are not probabilities, and options for a model without one.
-fn check_ask(args: &FidelityArgs) -> Result<(), Failure> {
+/// Refuses to ask a language model about cosines, which are not probabilities, and options of `--llm` without it.
+fn check_ask(args: &FidelityArgs) -> Result {
     if args.ask.is_wanted() && args.similarity == Similarity::Cosine {
         return Err(Failure::input(
             "`--llm` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
@@ -153,10 +155,7 @@ fn check_ask(args: &FidelityArgs) -> Result<(), Failure> {
 }
 
 /// Reads the files of pairs, each with its name in tables.
-fn read_sources(
-    args: &FidelityArgs,
-    printer: Printer,
-) -> Result<(Vec<LabelledSource>, Vec<String>), Failure> {
+fn read_sources(args: &FidelityArgs, printer: Printer) -> Result<(Vec<LabelledSource>, Vec<String>)> {
     let mut files = Vec::new();
     for path in &args.pairs {
         let found = pair_files(path).map_err(|error| {
@@ -193,7 +192,7 @@ fn note_learned(model: &Model, sources: &[LabelledSource], labels: &[String], pr
 }
 
 /// Reports the sources that a model was made from.
-fn sources(args: &FidelityArgs, printer: Printer) -> Result<(), Failure> {
+fn sources(args: &FidelityArgs, printer: Printer) -> Result {
     let report = SourcesReport::new(&*args.by.open()?);
     let mut output = args.form.open(&[], printer)?;
     args.form.write(&report, || sources_sheets(&report), &mut output, printer)?;
@@ -207,7 +206,7 @@ fn train(
     labels: &[String],
     common: &Common,
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result {
     let base = args.by.open()?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     check_labels(args, sources)?;
@@ -264,7 +263,7 @@ fn unwritable(folder: &Path, cause: &std::io::Error) -> Failure {
 }
 
 /// Writes a model into its folder.
-fn write_model(model: &Model, folder: &Path, printer: Printer) -> Result<(), Failure> {
+fn write_model(model: &Model, folder: &Path, printer: Printer) -> Result {
     let path = folder.join(MODEL_FILE);
     let name = shortened(&path.display().to_string(), 300);
     write_atomically(&path, model.to_json().as_bytes()).map_err(|cause| unwritable(folder, &cause))?;
@@ -276,7 +275,7 @@ fn write_model(model: &Model, folder: &Path, printer: Printer) -> Result<(), Fai
 const FEWEST: usize = 10;
 
 /// Fails if there are too few labelled pairs, if a file is given twice, or if `--anew` has only one source.
-fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result<(), Failure> {
+fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result {
     let pairs = || sources.iter().flat_map(|source| &source.pairs);
     let same = pairs().filter(|pair| pair.is_same).count();
     let different = pairs().count() - same;

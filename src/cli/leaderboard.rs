@@ -9,7 +9,7 @@ use m3_score::Metric;
 use m3_support::files::write_atomically;
 use m3_support::text::counted;
 
-use crate::cli::common::{Failure, NamedFile, Printer, SelectArgs, TablesArgs, png_of, read_all};
+use crate::cli::common::{Failure, NamedFile, Printer, Result, SelectArgs, TablesArgs, png_of, read_all};
 
 /// Options of `m3 leaderboard`.
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ Each result comes from one model, scored with:
   m3 score predictions.json references.json --out MODEL.json";
 
 /// Ranks models.
-pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result {
     let mut beside = args.beside.clone();
     beside.dedup();
     let models = read_all(&args.results, &beside)?;
@@ -67,7 +67,7 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
         .map_err(Failure::input)?;
     check_ranking(args.rank_by, &board)?;
     if let Some(folder) = &args.figures {
-        std::fs::create_dir_all(folder).map_err(|cause| failed(folder, &cause))?;
+        std::fs::create_dir_all(folder).map_err(Failure::at(folder))?;
     }
     let choice = PictureChoice { metric: args.figure_metric, models: args.figure_model.clone() };
     check_names(&choice.models, &board)?;
@@ -82,7 +82,7 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
 }
 
 /// Fails if the metric that ranks is not known of a model that was scored: it would have no place among the others.
-fn check_ranking(metric: Metric, board: &Leaderboard) -> Result<(), Failure> {
+fn check_ranking(metric: Metric, board: &Leaderboard) -> Result {
     let is_unknown = |row: &&ModelReport| {
         let value = row.metric(metric.name()).map(|estimate| estimate.value);
         row.group.is_some() && value.is_none_or(f64::is_nan)
@@ -95,7 +95,7 @@ fn check_ranking(metric: Metric, board: &Leaderboard) -> Result<(), Failure> {
 }
 
 /// Fails if a named model is not in the leaderboard.
-fn check_names(names: &[String], board: &Leaderboard) -> Result<(), Failure> {
+fn check_names(names: &[String], board: &Leaderboard) -> Result {
     let is_known = |name: &&String| board.models.iter().any(|row| row.model == **name);
     let Some(unknown) = names.iter().find(|name| !is_known(name)) else { return Ok(()) };
     let quoted = |name: &str| format!("`{}`", shortened(name, 40));
@@ -111,17 +111,13 @@ pub(super) fn parse_metric(text: &str) -> Result<Metric, String> {
     column_named(text).ok_or_else(|| format!("`{text}` is no metric; these are: {}", column_names()))
 }
 
-fn failed(path: &Path, cause: &std::io::Error) -> Failure {
-    Failure::output(&format!("`{}`", path.display()), cause)
-}
-
 /// Writes each picture twice, as SVG and as PNG.
-pub(super) fn draw(pictures: &[Picture], folder: &Path, printer: Printer) -> Result<(), Failure> {
+pub(super) fn draw(pictures: &[Picture], folder: &Path, printer: Printer) -> Result {
     for picture in pictures {
         let png = png_of(&picture.svg)?;
         for (ending, content) in [("svg", picture.svg.as_bytes()), ("png", &png)] {
             let path = folder.join(format!("{}.{ending}", picture.name));
-            write_atomically(&path, content).map_err(|cause| failed(&path, &cause))?;
+            write_atomically(&path, content).map_err(Failure::at(&path))?;
         }
     }
     printer.note(&format!("{} in `{}`", counted(pictures.len(), "figure"), folder.display()));

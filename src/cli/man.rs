@@ -7,7 +7,7 @@ use clap_mangen::Man;
 use m3_support::files::write_atomically;
 use m3_support::text::counted;
 
-use crate::cli::common::{Failure, Printer, print};
+use crate::cli::common::{Failure, Printer, Result, print};
 
 /// Options of `m3 man`.
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ Examples:
   m3 man -o ~/.local/share/man/man1";
 
 /// Writes manual pages of `command`.
-pub(super) fn run(args: &ManArgs, mut command: Command, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ManArgs, mut command: Command, printer: Printer) -> Result {
     // Building the command gives its subcommands their full names.
     command.build();
     let Some(folder) = &args.out else {
@@ -48,7 +48,7 @@ fn gather<'c>(command: &'c Command, commands: &mut Vec<&'c Command>) {
     below.for_each(|below| gather(below, commands));
 }
 
-fn page(command: &Command) -> Result<Vec<u8>, Failure> {
+fn page(command: &Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     Man::new(command.clone()).render(&mut page)?;
     Ok(page)

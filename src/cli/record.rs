@@ -13,7 +13,7 @@ use m3_trajectory::json::Keys;
 
 use super::Common;
 use crate::cli::common::{
-    Failure, Inputs, Output, PredictionsArg, Printer, ReplayArgs, code, in_quotes, input, print_rows,
+    Failure, Inputs, Output, PredictionsArg, Printer, ReplayArgs, Result, code, input, print_rows,
 };
 use crate::result_files::ResultFiles;
 
@@ -57,13 +57,13 @@ const NAMED: usize = 5;
 const REASON: usize = 120;
 
 /// Makes the calls of trajectories and records what they return.
-pub(super) fn run(args: &RecordArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &RecordArgs, common: &Common, printer: Printer) -> Result {
     let has_place = args.out != Path::new("-") && is_plain(&args.out);
     if !has_place && !args.inline_pictures {
         return Err(Failure::input(format!(
             "pictures are written beside the output, and {} is no place\nhint: name a file with `-o`, or \
              `--inline-pictures` leaves them in the results",
-            in_quotes(&args.out)
+            format_args!("`{}`", args.out.display())
         )));
     }
     let path = args.trajectories.path(printer);
@@ -88,7 +88,7 @@ struct Recording {
 }
 
 impl Recording {
-    fn push(&mut self, found: ReplayedTrajectory) -> Result<(), Failure> {
+    fn push(&mut self, found: ReplayedTrajectory) -> Result {
         let ReplayedTrajectory { mut trajectory, calls, unavailable, .. } = found;
         self.counts.unavailable.extend(unavailable);
         self.files.take(&mut trajectory, None).map_err(Failure::unavailable)?;
@@ -98,7 +98,7 @@ impl Recording {
         write!(self.output, "{separator}{text}").map_err(Failure::from)
     }
 
-    fn finish(mut self) -> Result<(ResultFiles, RecordCounts), Failure> {
+    fn finish(mut self) -> Result<(ResultFiles, RecordCounts)> {
         let start = if self.has_any { "" } else { "[" };
         write!(self.output, "{start}\n]\n")?;
         self.output.commit()?;
@@ -158,7 +158,7 @@ impl RecordCounts {
     }
 
     /// Prints what was recorded, on standard error if the trajectories are on standard output.
-    fn say(&self, files: &ResultFiles, is_standard: bool, printer: Printer) -> Result<(), Failure> {
+    fn say(&self, files: &ResultFiles, is_standard: bool, printer: Printer) -> Result {
         for (server, reason) in &self.unavailable {
             let (server, reason) = (shortened(server, 100), shortened(reason, 300));
             printer.warn(&format!("the server `{server}` is not available: {reason}"));
@@ -192,7 +192,7 @@ impl RecordCounts {
     }
 
     /// Fails if calls were not answered.
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result {
         let code = match (self.unanswered, self.succeeded + self.failed) {
             (0, _) => return Ok(()),
             (_, 0) => code::UNAVAILABLE,

@@ -17,7 +17,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 
 use crate::calibrate::CalibrationReport;
 use crate::calibrate::fidelity::{FidelityReport, SourcesReport, TrainingReport};
-use crate::cli::common::{Failure, print};
+use crate::cli::common::{Result, print};
 use crate::import::ImportReport;
 use crate::report::{CatalogDifferences, ChangesReport, HealthReport, OutcomesReport, SearchReport};
 
@@ -120,7 +120,7 @@ fn reference() -> Schema {
 }
 
 /// Prints a JSON Schema.
-pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &SchemaArgs) -> Result {
     let text = serde_json::to_string_pretty(&(args.name.2)()).map_err(std::io::Error::from)?;
     print(text + "\n")
 }

@@ -7,7 +7,7 @@ use m3_embedding::Encoder as _;
 use m3_encoder::{Assets, Cache, OnnxEncoder, left_behind, model_names, pins};
 
 use super::Common;
-use crate::cli::common::{Failure, Printer, cache_limit, install_progress, print};
+use crate::cli::common::{Failure, Printer, Result, cache_limit, install_progress, print};
 
 /// Options of `m3 setup`.
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ fn models() -> String {
 }
 
 /// Fetches missing files, tests the encoder, and prints where everything is.
-pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result {
     let mut options = common.assets()?;
     options.encoder_dir = args.encoder.clone().or(options.encoder_dir);
     let installed = if args.force { Err(Vec::new()) } else { Assets::find(&options)? };

@@ -13,7 +13,7 @@ use m3_support::text::counted;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
 
-use crate::cli::common::{Failure, Output, PredictionsArg, Printer, input, nearest, write_json};
+use crate::cli::common::{Failure, Output, PredictionsArg, Printer, Result, input, nearest, write_json};
 
 /// Options of `m3 show`.
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ const NAMED_IDS: usize = 5;
 const LONGEST_ID: usize = 100;
 
 /// Shows one trajectory of a file, or lists them.
-pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result {
     let file = input::open_predicted(args.predictions.only_path(printer), printer)?;
     let all = entries(&file)?;
     if args.lists(&all) {
@@ -132,7 +132,7 @@ impl ShowArgs {
         has_several && !is_about_one && self.format != FormatArg::Json
     }
 
-    fn list(&self, file: &TrajectoryFile, all: &[Entry], printer: Printer) -> Result<(), Failure> {
+    fn list(&self, file: &TrajectoryFile, all: &[Entry], printer: Printer) -> Result {
         let listed = |entry: &Entry| -> Result<ListedTrajectory, SourceError> {
             Ok(ListedTrajectory::new(&*file.look_at(entry.index)?, entry.repeat))
         };
@@ -154,7 +154,7 @@ impl ShowArgs {
         usize::from(self.width.or_else(Printer::columns).unwrap_or(WIDTH).clamp(NARROWEST, WIDEST))
     }
 
-    fn choose(&self, file: &TrajectoryFile, all: &[Entry], printer: Printer) -> Result<Trajectory, Failure> {
+    fn choose(&self, file: &TrajectoryFile, all: &[Entry], printer: Printer) -> Result<Trajectory> {
         let mut ids: Vec<&str> = all.iter().map(|entry| entry.id.as_str()).collect();
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(*id));
@@ -196,7 +196,7 @@ impl ShowArgs {
 }
 
 /// All trajectories of a file. Those that do not record their repetition are numbered.
-fn entries(file: &TrajectoryFile) -> Result<Vec<Entry>, Failure> {
+fn entries(file: &TrajectoryFile) -> Result<Vec<Entry>> {
     let mut seen = HashMap::new();
     let mut entries = Vec::with_capacity(file.len());
     for index in 0..file.len() {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Common;
 use crate::cli::common::{
-    EncoderArgs, Failure, Output, Printer, Servers, Signals, StartNotes, add_simulated, code, form,
+    EncoderArgs, Failure, Output, Printer, Result, Servers, Signals, StartNotes, add_simulated, code, form,
     interrupted, nearest, redactor, runtime, select, start, write_json,
 };
 use crate::report::{
@@ -92,17 +92,15 @@ struct ListedServers {
 }
 
 /// Lists servers and their tools.
-pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result {
     let is_json = form(args.format, args.out.as_deref())? == FormatArg::Json;
     let servers = Servers::open(&args.config, printer)?;
     let published = args.compare.as_deref().map(Catalog::open).transpose()?;
     let inputs: Vec<&Path> = [&args.config].into_iter().chain(&args.compare).map(PathBuf::as_path).collect();
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?.outliving_its_reader();
     // The encoder is opened before servers are started, because it may have to be fetched.
-    let embedder = match &args.search {
-        Some(_) => Some(args.encoder.open(common.assets()?, printer)?),
-        None => None,
-    };
+    let embedder = args.search.is_some().then(|| args.encoder.open(common.assets()?, printer));
+    let embedder = embedder.transpose()?;
     let never = CancellationToken::new();
     let (found, cancel, _runtime) = match servers {
         Servers::Listed(catalog) => (listed(args, &ToolCatalog::from(&catalog))?, never, None),
@@ -141,7 +139,7 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
 }
 
 /// The tools of a catalog file.
-fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<ListedServers, Failure> {
+fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<ListedServers> {
     if args.health {
         return Err(Failure::input(
             "a catalog does not tell how servers fare\nhint: give the configuration that starts them",
@@ -166,7 +164,7 @@ async fn configured(
     mut config: HostConfig,
     printer: Printer,
     cancel: &CancellationToken,
-) -> Result<ListedServers, Failure> {
+) -> Result<ListedServers> {
     select(&mut config, &args.server)?;
     if let Some(seconds) = args.timeout {
         for server in &mut config.servers {
@@ -219,7 +217,7 @@ fn search(
     embedder: &mut Embedder,
     cancel: &CancellationToken,
     printer: Printer,
-) -> Result<SearchReport, Failure> {
+) -> Result<SearchReport> {
     let tools: Vec<(ToolName, &Tool)> = catalog.tools().collect();
     let bar = printer.bar();
     let similarities = similarities(embedder, query, &tools, &mut |done| {

@@ -10,7 +10,7 @@ use m3_report::{
 use m3_traces::TRACES;
 use m3_trajectory::{Duplicates, Problems, Severity, SourceError, TrajectoryFile};
 
-use crate::cli::common::{Failure, Output, Printer, code, working_folder, write_json};
+use crate::cli::common::{Failure, Output, Printer, Result, code, working_folder, write_json};
 
 /// Options of `m3 validate`.
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ enum FormatArg {
 }
 
 /// Lists every problem of every file.
-pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result {
     let mut report = ValidationReport::new();
     for path in &args.files {
         match TrajectoryFile::scan(path, TRACES, args.duplicates, &mut printer.progress("reading")) {
@@ -87,7 +87,7 @@ fn point_at(report: &mut FileReport, file: &TrajectoryFile) {
 }
 
 /// Counts the content of a readable file.
-fn describe(file: &TrajectoryFile) -> Result<FileReport, Failure> {
+fn describe(file: &TrajectoryFile) -> Result<FileReport> {
     let mut report = FileReport::new(file.name(), file.problems());
     report.is_tasks = file.is_tasks();
     report.entries = file.len();

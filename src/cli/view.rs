@@ -18,7 +18,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::Common;
 use crate::cli::common::{
-    Failure, Printer, Signals, TEMPORARY, code, input, interrupted, runtime, serve_page,
+    Failure, Printer, Result, Signals, TEMPORARY, code, input, interrupted, runtime, serve_page,
 };
 use crate::cli::library::call;
 
@@ -75,7 +75,7 @@ docs/view.md explains the pages.";
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// Serves the pages, or writes them.
-pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result {
     raise_open_files();
     // Files that cannot be read are reported before anything is served.
     args.tools.as_deref().map(Catalog::open).transpose()?;
@@ -107,17 +107,12 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
         });
     }
     let desk = ViewDesk::new(library, true);
-    let told = "private address; Ctrl-C stops the server";
-    serve_page(desk, (args.port, !args.no_open, told), printer)
+    let advice = "private address; Ctrl-C stops the server";
+    serve_page(desk, (args.port, !args.no_open, advice), printer)
 }
 
 /// Writes the pages into a folder. After a signal, the folders that are not complete are removed.
-fn bundle(
-    library: Arc<Library>,
-    scorer: Option<Scorer>,
-    folder: &Path,
-    printer: Printer,
-) -> Result<(), Failure> {
+fn bundle(library: Arc<Library>, scorer: Option<Scorer>, folder: &Path, printer: Printer) -> Result {
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
     if let Some(scorer) = scorer {

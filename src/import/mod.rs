@@ -146,17 +146,8 @@ fn import_file(
     stop: Stop<'_>,
     reading: &mut Reading<'_>,
 ) -> Result<FileResult, SourceError> {
-    let mut receiver = Receiver {
-        options,
-        spool,
-        tools,
-        stop,
-        reading,
-        file: FileImport::new(&found.path),
-        spooled: Vec::new(),
-        offered: OfferedTools::default(),
-        format: "",
-    };
+    let (file, spooled, offered) = (FileImport::new(&found.path), Vec::new(), OfferedTools::default());
+    let mut receiver = Receiver { options, spool, tools, stop, reading, file, spooled, offered, format: "" };
     match read(found, &mut receiver) {
         Ok(()) => {}
         Err(ReadError::Source(error @ SourceError::Spool { .. })) => return Err(error),

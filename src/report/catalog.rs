@@ -289,21 +289,21 @@ fn tool_differences(name: &str, listed: &Tool, offered: &Tool, found: &mut Vec<T
     let text = |tool: &Tool| tool.description.clone().map(Value::String);
     compare(Change::Description, None, text(listed), text(offered));
     let (before, after) = (arguments(listed), arguments(offered));
-    for (argument, old) in &before {
+    for (argument, (old, was_required)) in &before {
         let name = Some(argument.as_str());
-        let Some(new) = after.get(argument) else {
-            compare(Change::MissingArgument, name, Some(old.schema.clone()), None);
+        let Some((new, is_required)) = after.get(argument) else {
+            compare(Change::MissingArgument, name, Some(old.clone()), None);
             continue;
         };
-        compare(Change::Required, name, Some(json!(old.is_required)), Some(json!(new.is_required)));
+        compare(Change::Required, name, Some(json!(was_required)), Some(json!(is_required)));
         let default = |schema: &Value| schema.get("default").cloned();
-        compare(Change::Default, name, default(&old.schema), default(&new.schema));
-        let (old, new) = (without_default(&old.schema), without_default(&new.schema));
+        compare(Change::Default, name, default(old), default(new));
+        let (old, new) = (without_default(old), without_default(new));
         let change = change_of(&old, &new, Change::Type);
         compare(change, name, Some(old), Some(new));
     }
-    for (argument, new) in after.iter().filter(|(argument, _)| !before.contains_key(*argument)) {
-        compare(Change::ExtraArgument, Some(argument), None, Some(new.schema.clone()));
+    for (argument, (new, _)) in after.iter().filter(|(argument, _)| !before.contains_key(*argument)) {
+        compare(Change::ExtraArgument, Some(argument), None, Some(new.clone()));
     }
     let (old, new) = (rest_of_schema(&listed.input_schema), rest_of_schema(&offered.input_schema));
     let change = change_of(&old, &new, Change::InputSchema);
@@ -316,21 +316,14 @@ fn tool_differences(name: &str, listed: &Tool, offered: &Tool, found: &mut Vec<T
     }
 }
 
-/// An argument of a tool.
-struct Argument {
-    schema: Value,
-    is_required: bool,
-}
-
-/// The arguments of a tool by name; none if its schema has no object `properties`.
-fn arguments(tool: &Tool) -> BTreeMap<String, Argument> {
+/// The schemas of a tool's arguments by name, and whether each is required; none if the tool's schema has no object
+/// `properties`.
+fn arguments(tool: &Tool) -> BTreeMap<String, (Value, bool)> {
     let required = tool.input_schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|found| found == name));
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
-    let argument = |(name, schema): (&String, &Value)| {
-        (name.clone(), Argument { schema: schema.clone(), is_required: is_required(name) })
-    };
-    properties.into_iter().flatten().map(argument).collect()
+    let properties = properties.into_iter().flatten();
+    properties.map(|(name, schema)| (name.clone(), (schema.clone(), is_required(name)))).collect()
 }
 
 /// The kind of difference between two schemas: their texts alone, or `more`.

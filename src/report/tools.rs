@@ -218,16 +218,9 @@ impl SearchReport {
     /// # Errors
     /// The writer's error.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let rows: Vec<(String, &str)> = self
-            .tools
-            .iter()
-            .map(|found| {
-                (
-                    format!("{:+.3}  {}", found.similarity, shortened(&found.tool, NAME_WIDTH)),
-                    found.description.as_str(),
-                )
-            })
-            .collect();
+        let name =
+            |tool: &FoundTool| format!("{:+.3}  {}", tool.similarity, shortened(&tool.tool, NAME_WIDTH));
+        let rows: Vec<_> = self.tools.iter().map(|tool| (name(tool), tool.description.clone())).collect();
         write_rows(&rows, "", out)
     }
 }
@@ -249,14 +242,12 @@ pub(crate) fn write_tools(catalog: &ToolCatalog, out: &mut dyn Write) -> io::Res
             (shortened(&tool.name, NAME_WIDTH), text)
         };
         let rows: Vec<(String, String)> = server.tools.iter().map(row).collect();
-        let rows: Vec<(String, &str)> =
-            rows.iter().map(|(name, text)| (name.clone(), text.as_str())).collect();
         write_rows(&rows, "  ", out)?;
     }
     Ok(())
 }
 
-fn write_rows(rows: &[(String, &str)], indent: &str, out: &mut dyn Write) -> io::Result<()> {
+fn write_rows(rows: &[(String, String)], indent: &str, out: &mut dyn Write) -> io::Result<()> {
     let width = rows.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
     for (name, text) in rows {
         let padding = " ".repeat(width - name.width());

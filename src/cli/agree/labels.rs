@@ -7,7 +7,7 @@ use m3_judge::grade::{PeopleLabels, RunLabels};
 use m3_report::agree::{LabelsReport, PASS_MARK, ScoredModel};
 use m3_support::text::{counted, shortened};
 
-use crate::cli::common::{Failure, NamedFile, Printer};
+use crate::cli::common::{Failure, NamedFile, Printer, Result};
 
 /// The most names that a message lists, and the columns of each.
 const NAMES: usize = 20;
@@ -20,7 +20,7 @@ pub(super) fn add_labels(
     file: &NamedFile,
     counts: &mut LabelsReport,
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result {
     let path = file.path.display();
     let tell = |count: usize, why: &str| {
         if count > 0 {

@@ -10,7 +10,7 @@ use m3_report::Picture;
 use m3_report::agree::{AgreeReport, LabelsReport, agree_picture, agree_sheets, read_scored};
 
 use crate::cli::common::{
-    Failure, NamedFile, Output, Printer, TablesArgs, all_or_errors, commit_all, number_names, png_of,
+    Failure, NamedFile, Output, Printer, Result, TablesArgs, all_or_errors, commit_all, number_names, png_of,
     refuse_equal,
 };
 
@@ -60,7 +60,7 @@ fn parse_picture(text: &str) -> Result<PathBuf, String> {
 }
 
 /// Reports how far suites agree.
-pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result {
     let inputs: Vec<&Path> =
         args.results.iter().chain(&args.labels).map(|file| file.path.as_path()).collect();
     refuse_equal(&inputs, args.picture.as_deref().as_slice())?;
@@ -99,7 +99,7 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
 }
 
 /// Draws a picture in the form that the ending of its path names.
-fn drawn(svg: &str, path: &Path, mut picture: Output) -> Result<Output, Failure> {
+fn drawn(svg: &str, path: &Path, mut picture: Output) -> Result<Output> {
     let is_png = path.extension().is_some_and(|ending| ending == "png");
     let bytes = if is_png { png_of(svg)? } else { svg.as_bytes().to_vec() };
     picture.write_all(&bytes)?;

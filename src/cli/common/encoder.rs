@@ -7,7 +7,7 @@ use m3_embedding::{Embedder, EmbeddingCache};
 use m3_encoder::{AssetOptions, Assets, Cache, InstallEvent, OnnxEncoder};
 use m3_report::visible;
 
-use crate::cli::common::failure::Failure;
+use crate::cli::common::failure::Result;
 use crate::cli::common::printer::{Bar, Printer};
 
 /// Options of commands that embed texts.
@@ -30,7 +30,7 @@ pub(crate) struct EncoderArgs {
 
 impl EncoderArgs {
     /// Finds or fetches the encoder, and puts the cache in front of it.
-    pub(crate) fn open(&self, mut options: AssetOptions, printer: Printer) -> Result<Embedder, Failure> {
+    pub(crate) fn open(&self, mut options: AssetOptions, printer: Printer) -> Result<Embedder> {
         options.encoder_dir = self.encoder.clone().or(options.encoder_dir);
         let assets = Assets::locate(&options, &mut install_progress(printer))?;
         let mut encoder = OnnxEncoder::open(assets, &options.cache_dir)?;

@@ -44,6 +44,9 @@ pub(crate) struct Failure {
     pub(crate) message: Option<String>,
 }
 
+/// A result of the command line's own functions, whose error ends the command.
+pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
+
 impl Failure {
     pub(crate) fn new(code: u8, message: impl Into<String>) -> Self {
         Self { code, message: Some(message.into()) }

@@ -22,7 +22,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::common::failure::{Failure, code, nearest};
+use crate::cli::common::failure::{Failure, Result, code, nearest};
 use crate::cli::common::listener::Listener;
 use crate::cli::common::printer::{Bar, Printer};
 
@@ -45,7 +45,7 @@ pub(crate) enum Servers {
 
 impl Servers {
     /// Reads a configuration, or a catalog if the file has the form of one.
-    pub(crate) fn open(path: &Path, printer: Printer) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, printer: Printer) -> Result<Self> {
         let file = WholeFile::read_commented(path, MAX_MEBIBYTES)?;
         if Catalog::is_shape_of(&file.value) {
             return Ok(Self::Listed(Catalog::from_file(file)?));
@@ -71,9 +71,9 @@ impl From<ConfigError> for Failure {
 /// Adds the servers that the key `simulated` describes. Choosing near distractors requires the encoder.
 pub(crate) fn add_simulated(
     config: &mut HostConfig,
-    open_encoder: impl FnOnce() -> Result<Embedder, Failure>,
+    open_encoder: impl FnOnce() -> Result<Embedder>,
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result {
     let Some(options) = SimulatedOptions::from_config(config)? else { return Ok(()) };
     let mut embedder = if options.needs_encoder() { Some(open_encoder()?) } else { None };
     let simulation = options.add_to(config, embedder.as_mut())?;
@@ -85,7 +85,7 @@ pub(crate) fn add_simulated(
 }
 
 /// Keeps only the named servers; all if no name is given.
-pub(crate) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn select(config: &mut HostConfig, names: &[String]) -> Result {
     let known: Vec<&str> = config.servers.iter().map(|server| server.name.as_str()).collect();
     for name in names {
         if !known.contains(&name.as_str()) {
@@ -100,12 +100,12 @@ pub(crate) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Fa
 }
 
 /// A redactor for all secrets of a configuration.
-pub(crate) fn redactor(config: &HostConfig) -> Result<Redactor, Failure> {
+pub(crate) fn redactor(config: &HostConfig) -> Result<Redactor> {
     Redactor::new(config.servers.iter().flat_map(|server| &server.secrets)).map_err(Failure::input)
 }
 
 /// The runtime for asynchronous work.
-pub(crate) fn runtime() -> Result<Runtime, Failure> {
+pub(crate) fn runtime() -> Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -114,7 +114,7 @@ pub(crate) fn runtime() -> Result<Runtime, Failure> {
 }
 
 /// A runtime on the caller's thread alone: work begins in the order in which it arrives.
-pub(crate) fn single_thread_runtime() -> Result<Runtime, Failure> {
+pub(crate) fn single_thread_runtime() -> Result<Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Failure::unavailable(format!("failed to start: {error}")))
 }
@@ -178,10 +178,7 @@ impl Signals {
     }
 
     /// Does the work until its end, or until a second signal, by which the user says not to wait for that.
-    pub(crate) async fn until_second<T>(
-        &self,
-        work: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<T, Failure> {
+    pub(crate) async fn until_second<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         tokio::select! {
             biased;
             () = self.second.cancelled() => Err(interrupted()),
@@ -191,13 +188,13 @@ impl Signals {
 
     /// The result, or an interruption if a signal has arrived: the signal may have caused what the result says about
     /// servers. To be called after the servers have ended.
-    pub(crate) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn settle<T>(&self, done: Result<T>) -> Result<T> {
         if self.arrived.load(Ordering::SeqCst) { Err(interrupted()) } else { done }
     }
 
     /// Settles work that itself reports an interruption: a failure after a signal counts as an interruption too, and
     /// its message is still shown.
-    pub(crate) fn settle_failure<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn settle_failure<T>(&self, done: Result<T>) -> Result<T> {
         let is_interrupted = self.arrived.load(Ordering::SeqCst);
         done.map_err(
             |failure| if is_interrupted { Failure { code: code::INTERRUPTED, ..failure } } else { failure },
@@ -295,7 +292,7 @@ pub(crate) async fn start(
     redactor: &Redactor,
     (printer, told): (Printer, StartNotes),
     cancel: &CancellationToken,
-) -> Result<HostWithEvents, Failure> {
+) -> Result<HostWithEvents> {
     let (tell, mut events) = mpsc::unbounded_channel();
     let tell: Events = Arc::new(move |event| {
         // The receiver is gone once the command is done.

@@ -12,7 +12,7 @@ use m3_traces::TRACES;
 use m3_trajectory::Trajectory;
 use m3_trajectory::{CallForms, Duplicates, OpenError, Problem, Problems, Severity, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, Result, code};
 use crate::cli::common::printer::Printer;
 
 /// A file of predictions. A folder that contains `predictions.json`, as written by `m3 run`, stands for this file; any other
@@ -91,7 +91,7 @@ pub(crate) fn open_all<const N: usize>(
     paths: [&Path; N],
     duplicates: Duplicates,
     printer: Printer,
-) -> Result<[TrajectoryFile; N], Failure> {
+) -> Result<[TrajectoryFile; N]> {
     let paths = paths.map(|path| (path, Content::Any));
     open_visiting(paths, (duplicates, CallForms::default()), printer, &|_, _| ())
 }
@@ -111,7 +111,7 @@ pub(crate) fn open_visiting<const N: usize>(
     reading: (Duplicates, CallForms),
     printer: Printer,
     visit: &(dyn Fn(usize, &Trajectory) + Sync),
-) -> Result<[TrajectoryFile; N], Failure> {
+) -> Result<[TrajectoryFile; N]> {
     if paths.iter().filter(|(path, _)| *path == Path::new("-")).count() > 1 {
         return Err(Failure::input("`-` (standard input) can stand for one of the files only"));
     }
@@ -164,7 +164,7 @@ fn read_all<const N: usize>(
 }
 
 /// Opens one file with everything that a model did, including malformed calls and repeated ids.
-pub(crate) fn open_predicted(path: &Path, printer: Printer) -> Result<TrajectoryFile, Failure> {
+pub(crate) fn open_predicted(path: &Path, printer: Printer) -> Result<TrajectoryFile> {
     open_with_malformed(path, Duplicates::Keep, printer)
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn open_with_malformed(
     path: &Path,
     duplicates: Duplicates,
     printer: Printer,
-) -> Result<TrajectoryFile, Failure> {
+) -> Result<TrajectoryFile> {
     let mut progress = printer.progress("reading");
     let file = TrajectoryFile::open_with_malformed(path, TRACES, duplicates, &mut progress, &mut |_| ());
     drop(progress);
@@ -244,7 +244,7 @@ fn say(name: &str, problems: &Problems, printer: Printer) {
 pub(crate) fn image_folders(
     named: Option<&PathBuf>,
     usual: impl FnOnce() -> Vec<PathBuf>,
-) -> Result<Vec<PathBuf>, Failure> {
+) -> Result<Vec<PathBuf>> {
     let Some(named) = named else { return Ok(usual()) };
     if named.is_dir() {
         return Ok(vec![named.clone()]);

@@ -9,7 +9,7 @@ use m3_llm::{
 };
 use m3_support::text::{counted, on_one_line, shortened};
 
-use crate::cli::common::failure::Failure;
+use crate::cli::common::failure::{Failure, Result};
 use crate::cli::common::printer::Printer;
 
 /// Options for the replies of language models.
@@ -63,7 +63,7 @@ pub(crate) fn open_model(
     key_variable: Option<&str>,
     (workers, tries): (usize, Option<u32>),
     printer: Printer,
-) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
+) -> Result<(Model, Option<Arc<Cassette>>)> {
     let (model, cassette) = if let Some(path) = played(llm) {
         let cassette = Arc::new(Cassette::open(path)?);
         warn_of_cut_lines(path, &cassette, printer);
@@ -96,7 +96,7 @@ fn warn_of_cut_lines(path: &Path, cassette: &Cassette, printer: Printer) {
 }
 
 /// Refuses to record into the cassette that is replayed, whatever name is used.
-pub(crate) fn check_record(path: Option<&PathBuf>, played: Option<&Cassette>) -> Result<(), Failure> {
+pub(crate) fn check_record(path: Option<&PathBuf>, played: Option<&Cassette>) -> Result {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     match (path, played) {
         (Some(path), Some(played)) if real(path).is_some_and(|path| Some(path) == real(played.path())) => {
@@ -107,10 +107,7 @@ pub(crate) fn check_record(path: Option<&PathBuf>, played: Option<&Cassette>) ->
 }
 
 /// Records the model into the cassette `path`, if there is one.
-pub(crate) fn record(
-    model: Model,
-    path: Option<&PathBuf>,
-) -> Result<(Model, Option<Arc<Recorder>>), Failure> {
+pub(crate) fn record(model: Model, path: Option<&PathBuf>) -> Result<(Model, Option<Arc<Recorder>>)> {
     let Some(path) = path else { return Ok((model, None)) };
     let recorder = Arc::new(Recorder::create_or_append(path, Header::new(model.name()))?);
     Ok((model.recorded_by(Arc::clone(&recorder)), Some(recorder)))

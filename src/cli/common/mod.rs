@@ -15,7 +15,7 @@ mod scoring;
 mod served_page;
 
 pub(crate) use encoder::{EncoderArgs, cache_limit, install_progress};
-pub(crate) use failure::{Failure, TEMPORARY, candidates_message, code, nearest};
+pub(crate) use failure::{Failure, Result, TEMPORARY, candidates_message, code, nearest};
 pub(crate) use hosting::{
     HostWithEvents, Servers, Signals, StartNotes, add_simulated, asked_to_end, interrupted, redactor,
     runtime, select, shown_lines, single_thread_runtime, start, warn_of_rejected, warn_of_schemas,
@@ -25,7 +25,7 @@ pub use listener::{CommandResult, Message, Watch};
 pub(crate) use listener::{Listener, StoppedByCaller};
 pub(crate) use llm::{ReplyArgs, check_record, open_model, record, said_of_retry};
 pub(crate) use output::{
-    Output, WidthArgs, commit_all, form, in_quotes, outlive_limit, place_of, print, print_rows, refuse_equal,
+    Output, WidthArgs, commit_all, form, outlive_limit, place_of, print, print_rows, refuse_equal,
 };
 pub(crate) use places::{PointsAt, ScoredFiles, ScoredPlaces, working_folder};
 pub(crate) use printer::{Bar, Printer};

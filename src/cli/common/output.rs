@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use m3_support::files::{AtomicFile, folder_of, real_path};
 
-use crate::cli::common::failure::{Failure, TEMPORARY};
+use crate::cli::common::failure::{Failure, Result, TEMPORARY};
 use crate::cli::common::printer::Printer;
 
 /// Endings of files, and the forms they stand for, by their names in `--format`.
@@ -47,7 +47,7 @@ impl WidthArgs {
 /// The form that was asked for, or that of the file's ending; without either, the first of `F`. An ending of a form
 /// that `F` does not have is refused, because a table in a file named like a spreadsheet or a page would be useless.
 /// Pipes and devices may have any ending.
-pub(crate) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -> Result<F, Failure> {
+pub(crate) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -> Result<F> {
     let named = |name: &str| F::from_str(name, false).ok();
     let ending = out.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
     let by_ending = ending.as_deref().and_then(|ending| {
@@ -86,13 +86,13 @@ pub(crate) enum Output {
 impl Output {
     /// Opens standard output (also for `-`), or `path`. Fails at once, before the work is done, if nothing can be
     /// written there or if it is one of the input files.
-    pub(crate) fn open(path: Option<&Path>, inputs: &[&Path], printer: Printer) -> Result<Self, Failure> {
+    pub(crate) fn open(path: Option<&Path>, inputs: &[&Path], printer: Printer) -> Result<Self> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             let (out, is_styled) = (Box::new(Printer::out()), printer.is_styled());
             return Ok(Self::Standard { out, is_styled, outlives_reader: false });
         };
         refuse_equal(inputs, &[path])?;
-        let opened = AtomicFile::probe(path).map_err(Failure::at(&path))?;
+        let opened = AtomicFile::probe(path).map_err(Failure::at(path))?;
         let gathered = tempfile::tempfile().map_err(|cause| Failure::temporary(&cause))?;
         Ok(Self::File { gathered, path: path.to_owned(), opened })
     }
@@ -118,10 +118,7 @@ impl Output {
     }
 
     /// Writes texts of JSON as a list with one on each line.
-    pub(crate) fn write_list(
-        &mut self,
-        texts: impl IntoIterator<Item = Result<String, Failure>>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn write_list(&mut self, texts: impl IntoIterator<Item = Result<String>>) -> Result {
         let mut separator = "[\n";
         for text in texts {
             write!(self, "{separator}{}", text?)?;
@@ -132,7 +129,7 @@ impl Output {
     }
 
     /// Completes the report: puts the file in its place, or flushes standard output.
-    pub(crate) fn commit(self) -> Result<(), Failure> {
+    pub(crate) fn commit(self) -> Result {
         commit_all([self])
     }
 
@@ -150,7 +147,7 @@ impl Output {
 }
 
 /// Completes reports that belong together: none of their files appears before all are on the disk.
-pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), Failure> {
+pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result {
     let mut ready = Vec::new();
     for output in outputs {
         let Output::File { mut gathered, path, opened } = output else {
@@ -175,7 +172,7 @@ pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<()
 
 /// Refuses to write to files that are read, or that are kept beside them, under any name and whether they exist yet
 /// or not. `-` stands for no file.
-pub(crate) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<(), Failure> {
+pub(crate) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result {
     let standard = Path::new("-");
     let kept: Vec<PathBuf> =
         kept.iter().filter(|path| **path != standard).map(|path| place_of(path)).collect();
@@ -203,7 +200,7 @@ pub(crate) fn place_of(path: &Path) -> PathBuf {
 }
 
 /// Writes bytes to standard output.
-pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result {
     let mut out = Printer::out();
     let written = out.write_all(bytes.as_ref()).and_then(|()| out.flush());
     written.map_err(|cause| Failure::output("standard output", &cause))
@@ -211,17 +208,13 @@ pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
 
 /// Prints values behind their labels. The column of labels is as wide as the longest label plus `spaces`. A reader that
 /// has stopped reading is not a failure.
-pub(crate) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Result<(), Failure> {
+pub(crate) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Result {
     let width = rows.iter().map(|(label, _)| label.len() + spaces).max().unwrap_or_default();
     let lines = rows.iter().map(|(label, value)| format!("{label:<width$} {value}\n"));
     match print(lines.collect::<String>()) {
         Err(failure) if failure.code == 0 => Ok(()),
         printed => printed,
     }
-}
-
-pub(crate) fn in_quotes(path: &Path) -> String {
-    format!("`{}`", path.display())
 }
 
 fn to(cause: &io::Error, target: &str) -> io::Error {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::Common;
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::Failure;
+use crate::cli::common::failure::{Failure, Result};
 use crate::cli::common::hosting::{Servers, Signals, add_simulated, interrupted, runtime};
 use crate::cli::common::input;
 use crate::cli::common::printer::Printer;
@@ -50,7 +50,7 @@ pub(crate) struct Inputs<'a> {
 }
 
 /// A function that takes each replayed trajectory.
-pub(crate) type Take<'a> = &'a mut dyn FnMut(ReplayedTrajectory) -> Result<(), Failure>;
+pub(crate) type Take<'a> = &'a mut dyn FnMut(ReplayedTrajectory) -> Result;
 
 /// Reads a configuration of servers, including simulated ones; a catalog is refused with the message `refusal`.
 pub(crate) fn configuration(
@@ -58,7 +58,7 @@ pub(crate) fn configuration(
     encoder: &EncoderArgs,
     refusal: &str,
     (common, printer): (&Common, Printer),
-) -> Result<HostConfig, Failure> {
+) -> Result<HostConfig> {
     let Servers::Configured(mut config) = Servers::open(path, printer)? else {
         return Err(Failure::input(refusal));
     };
@@ -71,7 +71,7 @@ pub(crate) fn replay_configuration(
     path: &Path,
     encoder: &EncoderArgs,
     context: (&Common, Printer),
-) -> Result<HostConfig, Failure> {
+) -> Result<HostConfig> {
     let refusal = format!(
         "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
          `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
@@ -88,7 +88,7 @@ impl ReplayArgs {
         inputs: &Inputs<'_>,
         take: Take<'_>,
         (common, printer): (&Common, Printer),
-    ) -> Result<usize, Failure> {
+    ) -> Result<usize> {
         let config = replay_configuration(servers, &self.encoder, (common, printer))?;
         let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
         let options = ReplayOptions {
@@ -120,7 +120,7 @@ impl ReplayArgs {
         inputs: &Inputs<'_>,
         take: Take<'_>,
         printer: Printer,
-    ) -> Result<usize, Failure> {
+    ) -> Result<usize> {
         let file = inputs.file;
         let mut work = Work::new(replay, file, self.workers.into(), cancel);
         let bar = printer.bar();
@@ -174,7 +174,7 @@ impl<'a> Work<'a> {
     }
 
     /// Keeps workers busy, and returns the next trajectory of the file once it is done.
-    async fn next(&mut self) -> Option<Result<ReplayedTrajectory, Failure>> {
+    async fn next(&mut self) -> Option<Result<ReplayedTrajectory>> {
         while self.next < self.file.len() && self.running.len() < self.most {
             let trajectory = match self.file.read(self.next) {
                 Ok(trajectory) => trajectory,
@@ -226,13 +226,13 @@ fn start(
 
 fn taken(
     found: Result<Result<ReplayedTrajectory, ReplayError>, tokio::task::JoinError>,
-) -> Result<ReplayedTrajectory, Failure> {
+) -> Result<ReplayedTrajectory> {
     let replayed = found.map_err(|error| Failure::unavailable(format!("a replay broke off: {error}")))?;
     replayed.map_err(Failure::unavailable)
 }
 
 /// The configuration without servers that no call names, whose start would only take time.
-fn used_servers(file: &TrajectoryFile, mut config: HostConfig) -> Result<HostConfig, Failure> {
+fn used_servers(file: &TrajectoryFile, mut config: HostConfig) -> Result<HostConfig> {
     let mut is_used = vec![false; config.servers.len()];
     for index in 0..file.len() {
         let trajectory = file.read(index)?;

@@ -12,7 +12,7 @@ use m3_report::{Picture, Sheet, SheetForm, json_without_hidden, write_page, writ
 use m3_stats::Draws;
 use serde::Serialize;
 
-use crate::cli::common::failure::Failure;
+use crate::cli::common::failure::{Failure, Result};
 use crate::cli::common::output::{Output, WidthArgs, form};
 use crate::cli::common::printer::Printer;
 
@@ -50,7 +50,7 @@ pub(crate) struct SelectArgs {
 
 impl SelectArgs {
     /// Selects the trajectories to compare.
-    pub(crate) fn select<'a>(&self, models: &'a [ModelResult]) -> Result<Option<Selection<'a>>, Failure> {
+    pub(crate) fn select<'a>(&self, models: &'a [ModelResult]) -> Result<Option<Selection<'a>>> {
         let options = SelectOptions {
             intersects: self.intersect,
             allows_different_references: self.allow_different_references,
@@ -154,13 +154,13 @@ impl FormArgs {
     }
 
     /// Opens the target of the tables.
-    pub(crate) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Output, Failure> {
+    pub(crate) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Output> {
         let output = Output::open(self.out.as_deref(), inputs, printer)?;
         self.form()?;
         Ok(output)
     }
 
-    fn form(&self) -> Result<FormatArg, Failure> {
+    fn form(&self) -> Result<FormatArg> {
         form(self.format, self.out.as_deref())
     }
 
@@ -171,7 +171,7 @@ impl FormArgs {
         sheets: impl FnOnce() -> Vec<Sheet>,
         output: &mut Output,
         printer: Printer,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         self.write_with_pictures(report, sheets, Vec::new, output, printer)
     }
 
@@ -183,7 +183,7 @@ impl FormArgs {
         pictures: impl FnOnce() -> Vec<Picture>,
         output: &mut Output,
         printer: Printer,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         let written = match self.form()? {
             FormatArg::Html => {
                 let pictures = pictures();
@@ -199,10 +199,7 @@ impl FormArgs {
 
 /// Reads all results and the published tables that stand beside them; the errors of all are reported at once. Models with
 /// the same name get a number.
-pub(crate) fn read_all(
-    files: &[NamedFile],
-    beside: &[&'static PublishedTable],
-) -> Result<Vec<ModelResult>, Failure> {
+pub(crate) fn read_all(files: &[NamedFile], beside: &[&'static PublishedTable]) -> Result<Vec<ModelResult>> {
     let results = files
         .iter()
         .map(|file| read_results(&file.path, file.name.as_deref()).map_err(|error| error.to_string()));
@@ -216,7 +213,7 @@ pub(crate) fn read_all(
 }
 
 /// The values of all results, or the errors of all at once.
-pub(crate) fn all_or_errors<T>(results: impl Iterator<Item = Result<T, String>>) -> Result<Vec<T>, Failure> {
+pub(crate) fn all_or_errors<T>(results: impl Iterator<Item = Result<T, String>>) -> Result<Vec<T>> {
     let (mut values, mut errors) = (Vec::new(), Vec::new());
     for result in results {
         match result {
@@ -244,7 +241,7 @@ pub(crate) fn number_names<'n>(names: impl Iterator<Item = &'n mut String>) {
 const SCALE: f32 = 2.0;
 
 /// Converts a figure from SVG to PNG.
-pub(crate) fn png_of(svg: &str) -> Result<Vec<u8>, Failure> {
+pub(crate) fn png_of(svg: &str) -> Result<Vec<u8>> {
     to_png(svg, SCALE).map_err(|error| Failure::unavailable(format!("failed to draw a figure: {error}")))
 }
 

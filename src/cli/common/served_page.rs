@@ -6,24 +6,24 @@ use std::process::{Command, Stdio};
 use m3_web::{Handler, PageServer};
 use tempfile::NamedTempFile;
 
-use crate::cli::common::failure::Failure;
+use crate::cli::common::failure::{Failure, Result};
 use crate::cli::common::hosting::{asked_to_end, single_thread_runtime};
 use crate::cli::common::output::print;
 use crate::cli::common::printer::Printer;
 
-/// Serves a page until the user ends it: at `port` (0 takes a free one), in a browser if it `opens`. The note `told`
-/// follows the address.
+/// Serves a page until the user ends it: at `port` (0 takes a free one), and opens it in a browser if `opens`. The
+/// `advice` is printed after the address.
 pub(crate) fn serve_page(
     desk: impl Handler,
-    (port, opens, told): (u16, bool, &str),
+    (port, opens, advice): (u16, bool, &str),
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result {
     let runtime = single_thread_runtime()?;
     let served = runtime.block_on(async {
         let server = PageServer::start(desk, port).await.map_err(Failure::unavailable)?;
         let address = server.address();
         print(format!("{address}\n"))?;
-        printer.note(told);
+        printer.note(advice);
         // The file is kept until the end, because a browser may open it late.
         let _shown = opens.then(|| in_browser(&address)).flatten();
         asked_to_end().await;

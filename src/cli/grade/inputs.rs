@@ -11,7 +11,7 @@ use m3_support::text::{counted, on_one_line, shortened};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
 
-use crate::cli::common::{ByArg, Failure, Printer, check_record, code, input, open_model, record};
+use crate::cli::common::{ByArg, Failure, Printer, Result, check_record, code, input, open_model, record};
 use crate::cli::grade::GradeArgs;
 
 /// The most problems that are reported one by one.
@@ -35,7 +35,7 @@ impl<'a> Sources<'a> {
         predictions: &'a TrajectoryFile,
         references: Option<&'a TrajectoryFile>,
         printer: Printer,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let folders = input::image_folders(args.images.as_ref(), || args.image_folders())?;
         let tools = args.tools.as_deref().map(Catalog::open).transpose()?;
         let mut sources = Self {
@@ -135,7 +135,7 @@ fn readable(
     Ok(file)
 }
 
-fn say_problems(mut problems: Vec<String>) -> Result<(), Failure> {
+fn say_problems(mut problems: Vec<String>) -> Result {
     if problems.is_empty() {
         return Ok(());
     }
@@ -148,7 +148,7 @@ fn say_problems(mut problems: Vec<String>) -> Result<(), Failure> {
 }
 
 /// Opens all graders. A grader that cannot be asked counts as missing; fails if none can be asked.
-pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>), Failure> {
+pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>)> {
     let mut named = args.no_images_for.iter().chain(args.llm_key_from.iter().map(|(judge, _)| judge));
     if let Some(unknown) = named.find(|name| !args.llm.contains(name)) {
         return Err(Failure::input(format!(
@@ -157,7 +157,7 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
         )));
     }
     if let Some(folder) = &args.record {
-        std::fs::create_dir_all(folder).map_err(Failure::at(&folder))?;
+        std::fs::create_dir_all(folder).map_err(Failure::at(folder))?;
     }
     let (mut graders, mut recorders): (Vec<Grader>, Vec<Arc<Recorder>>) = (Vec::new(), Vec::new());
     for (index, written) in args.llm.iter().enumerate() {

@@ -22,7 +22,7 @@ use m3_trajectory::TrajectoryFile;
 use m3_trajectory::json::Keys;
 
 use crate::cli::common::{
-    ByArg, Failure, Output, PredictionsArg, Printer, ReplyArgs, Signals, TablesArgs, code, input,
+    ByArg, Failure, Output, PredictionsArg, Printer, ReplyArgs, Result, Signals, TablesArgs, code, input,
     interrupted, refuse_equal, runtime, said_of_retry,
 };
 use crate::report::grade_sheets;
@@ -141,7 +141,7 @@ fn parse_mark(text: &str) -> Result<f64, String> {
 }
 
 /// Lets a panel grade predictions.
-pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result {
     let labels = args.labels.as_deref().map(PeopleLabels::read).transpose().map_err(Failure::input)?;
     let rubric = args.rubric.0;
     if args.references.is_none() && rubric.needs_references() {
@@ -202,7 +202,7 @@ impl GradeArgs {
         inputs: &[&Path],
         answers: Option<&Path>,
         printer: Printer,
-    ) -> Result<Option<Output>, Failure> {
+    ) -> Result<Option<Output>> {
         refuse_equal(inputs, answers.as_slice())?;
         if self.graded.as_deref() == Some(Path::new("-")) && self.tables.form.is_to_standard_output() {
             return Err(Failure::input(
@@ -229,12 +229,7 @@ impl GradeArgs {
     }
 }
 
-fn ask(
-    panel: &Panel,
-    sources: &Sources<'_>,
-    store: &AnswerStore,
-    printer: Printer,
-) -> Result<PanelAnswers, Failure> {
+fn ask(panel: &Panel, sources: &Sources<'_>, store: &AnswerStore, printer: Printer) -> Result<PanelAnswers> {
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
     let total = panel.requests(sources.tasks.subjects.len()) as u64;
@@ -252,7 +247,7 @@ fn ask(
     let asked = asked?;
     match unreadable {
         Some(error) => Err(error.into()),
-        None => Ok(asked?),
+        None => Ok(asked.map_err(|PanelError::Store(error)| error)?),
     }
 }
 
@@ -271,11 +266,7 @@ fn say(asked: &PanelAnswers, panel: &Panel, printer: Printer) {
 
 /// Writes the predictions with `grades`, replacing earlier ones by the same rubric; those by other rubrics go to
 /// `other_grades`.
-fn write_graded(
-    mut output: Output,
-    predictions: &TrajectoryFile,
-    collected: &CollectedGrades<'_>,
-) -> Result<(), Failure> {
+fn write_graded(mut output: Output, predictions: &TrajectoryFile, collected: &CollectedGrades<'_>) -> Result {
     output.write_list((0..predictions.len()).map(|index| {
         let mut trajectory = predictions.read(index)?;
         collected.grades(index).record(&mut trajectory);
@@ -285,7 +276,7 @@ fn write_graded(
 }
 
 /// Fails if grades are missing, or if no judge could be asked.
-fn check_complete(asked: &PanelAnswers, report: &GradeReport) -> Result<(), Failure> {
+fn check_complete(asked: &PanelAnswers, report: &GradeReport) -> Result {
     if report.missing.is_empty() {
         return Ok(());
     }
@@ -294,12 +285,4 @@ fn check_complete(asked: &PanelAnswers, report: &GradeReport) -> Result<(), Fail
         return Err(Failure::silent(code::UNAVAILABLE));
     }
     Err(Failure::silent(code::FAILED))
-}
-
-impl From<PanelError> for Failure {
-    fn from(error: PanelError) -> Self {
-        match error {
-            PanelError::Store(error) => error.into(),
-        }
-    }
 }

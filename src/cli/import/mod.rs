@@ -12,8 +12,8 @@ use m3_traces::{FORMATS, Format, why_unknown};
 use m3_trajectory::{Source, SourceError};
 
 use crate::cli::common::{
-    Failure, Output, Printer, Signals, ToolNamesArg, code, commit_all, interrupted, nearest, refuse_equal,
-    runtime, write_json,
+    Failure, Output, Printer, Result, Signals, ToolNamesArg, code, commit_all, interrupted, nearest,
+    refuse_equal, runtime, write_json,
 };
 use crate::import::{
     FileImport, FileToImport, ImportAs, ImportOptions, ImportReport, ImportedFiles, MediaFolder, Role,
@@ -97,7 +97,7 @@ fn parse_format(name: &str) -> Result<Formats, String> {
 }
 
 /// Imports traces.
-pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result {
     let files = walk(&args.paths)
         .map_err(|(path, cause)| SourceError::Read { path: path.display().to_string(), cause })?;
     let inputs: Vec<&Path> = files.iter().map(|file| file.path.as_path()).chain(args.catalog()).collect();
@@ -167,7 +167,7 @@ fn read_all(
     found: &[FileToImport],
     media: Option<&MediaFolder>,
     printer: Printer,
-) -> Result<ImportedFiles, Failure> {
+) -> Result<ImportedFiles> {
     // A pipe may block for ever. So with pipes, signals are not handled, and end the program as usual.
     let runtime = if found.iter().all(|found| found.path.is_file() || !found.parts.is_empty()) {
         Some(runtime()?)
@@ -197,7 +197,7 @@ fn read_all(
 }
 
 /// Prints the format and the counts of each file; the name of the file is last, so that it is never cut.
-fn list(report: &ImportReport, found: &[FileToImport], printer: Printer) -> Result<(), Failure> {
+fn list(report: &ImportReport, found: &[FileToImport], printer: Printer) -> Result {
     let mut out = Output::open(None, &[], printer)?;
     let rows =
         report.files.iter().zip(found).filter(|(file, found)| !(file.is_unknown && found.is_of_folder));
@@ -216,12 +216,7 @@ fn list(report: &ImportReport, found: &[FileToImport], printer: Printer) -> Resu
 const TOLD: usize = 8;
 
 /// Reports notes, warnings and failed files; fails if a file failed or nothing was imported.
-fn conclude(
-    report: &ImportReport,
-    records: u64,
-    found: &[FileToImport],
-    printer: Printer,
-) -> Result<(), Failure> {
+fn conclude(report: &ImportReport, records: u64, found: &[FileToImport], printer: Printer) -> Result {
     let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
     for note in report.files.iter().flat_map(|file| &file.notes) {
         *notes.entry(&note.note).or_default() += note.count;

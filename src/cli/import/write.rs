@@ -12,7 +12,7 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
 
-use crate::cli::common::{Failure, Output, Printer, ToolNamesArg, warn_of_open};
+use crate::cli::common::{Failure, Output, Printer, Result, ToolNamesArg, warn_of_open};
 use crate::cli::import::ImportArgs;
 use crate::import::{FileImport, ImportedFiles, Role, Spool, SpoolReader, SpooledTrajectory};
 
@@ -26,7 +26,7 @@ pub(super) fn write(
     imported: ImportedFiles,
     outputs: &mut [Output],
     printer: Printer,
-) -> Result<Vec<u64>, Failure> {
+) -> Result<Vec<u64>> {
     let ImportedFiles { files, spooled, spools, tools, offered, .. } = imported;
     if offered.differing > 0 {
         let count = counted(usize::try_from(offered.differing).unwrap_or(usize::MAX), "time");
@@ -155,7 +155,7 @@ fn is_known(known: &mut HashMap<String, u64>, id: &str, text: &[u8]) -> bool {
 }
 
 /// The names that `--tool-names` gives to tools.
-fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<NameMapping, Failure> {
+fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<NameMapping> {
     let names = match (&args.tool_names, args.catalog()) {
         (ToolNamesArg::Off, _) => return Ok(NameMapping::new()),
         (ToolNamesArg::File(path), _) => read_names(path).map_err(Failure::input)?,

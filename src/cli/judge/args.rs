@@ -8,7 +8,7 @@ use m3_judge::review::{preferences_path, store_path};
 use m3_support::files::is_plain;
 use m3_support::text::visible;
 
-use crate::cli::common::{EncoderArgs, Failure, ReplyArgs, refuse_equal};
+use crate::cli::common::{EncoderArgs, Failure, ReplyArgs, Result, refuse_equal};
 
 /// Options of `m3 judge`.
 #[derive(Debug, Args)]
@@ -88,7 +88,7 @@ pub(super) struct Targets {
 
 impl Targets {
     /// The file that the user names, and the files beside it.
-    pub(super) fn of(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn of(path: &Path) -> Result<Self> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let Some(name) = name.filter(|name| name != "-" && is_plain(path)) else {
             return Err(Failure::input(format!(
@@ -106,7 +106,7 @@ impl Targets {
     }
 
     /// Refuses to write to files that are read, and to write two results to one file.
-    pub(super) fn check_apart(&self, read: &[&Path], record: Option<&Path>) -> Result<(), Failure> {
+    pub(super) fn check_apart(&self, read: &[&Path], record: Option<&Path>) -> Result {
         let mut kept = read.to_vec();
         kept.push(&self.journal);
         refuse_equal(&kept, &[&self.references, &self.rejected])?;
@@ -115,7 +115,7 @@ impl Targets {
     }
 
     /// Refuses to replace files that people have reviewed or changed, or that this command has not written.
-    pub(super) fn check_replaced(&self, overwrite: bool) -> Result<(), Failure> {
+    pub(super) fn check_replaced(&self, overwrite: bool) -> Result {
         // A pipe or a device has nothing to lose, and reading it could take for ever.
         let existing = [&self.references, &self.rejected].into_iter().filter(|path| path.is_file());
         for path in existing.filter(|_| !overwrite) {

@@ -9,7 +9,7 @@ use m3_judge::reference::{JudgeTask, JudgedTask, RunSource};
 use m3_support::text::shortened;
 use m3_trajectory::Trajectory;
 
-use crate::cli::common::{Failure, Printer, input, nearest};
+use crate::cli::common::{Failure, Printer, Result, input, nearest};
 use crate::cli::judge::JudgeArgs;
 use crate::cli::run::say_problems;
 use crate::export::{MediaFiles, workspace};
@@ -27,7 +27,7 @@ pub(super) struct Inputs {
 }
 
 /// The files that the arguments name: a folder of `m3 run` stands for the predictions of all its repetitions.
-pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -43,7 +43,7 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The files `predictions.json`, `predictions-2.json` and so on of a folder, by their numbers, or else the folder itself.
-fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = |cause: std::io::Error| {
         let message =
             format!("failed to read the folder `{}`: {cause}\nhint: check its rights", folder.display());
@@ -73,7 +73,7 @@ fn repeat_of(name: &str) -> Option<u32> {
 }
 
 /// Opens all files and collects their runs by task.
-pub(super) fn open(args: &JudgeArgs, files: &[PathBuf], printer: Printer) -> Result<Inputs, Failure> {
+pub(super) fn open(args: &JudgeArgs, files: &[PathBuf], printer: Printer) -> Result<Inputs> {
     let images = input::image_folders(args.images.as_ref(), Vec::new)?;
     let inputs = Inputs { images, ..Inputs::default() };
     let mut gathered = JudgeInputs { inputs, ..JudgeInputs::default() };
@@ -96,7 +96,7 @@ struct JudgeInputs {
 }
 
 impl JudgeInputs {
-    fn add(&mut self, args: &JudgeArgs, path: &Path, printer: Printer) -> Result<(), Failure> {
+    fn add(&mut self, args: &JudgeArgs, path: &Path, printer: Printer) -> Result {
         let file = Rc::new(input::open_predicted(path, printer)?);
         let folders = input::image_folders(args.images.as_ref(), || image_folders(path))?;
         for folder in &folders {
@@ -141,7 +141,7 @@ impl JudgeInputs {
         }
     }
 
-    fn finish(mut self, args: &JudgeArgs) -> Result<Inputs, Failure> {
+    fn finish(mut self, args: &JudgeArgs) -> Result<Inputs> {
         if let Some(id) = args.id.iter().find(|id| !self.places.contains_key(*id)) {
             let known: Vec<&str> = self.others.iter().map(String::as_str).collect();
             return Err(Failure::input(format!(
@@ -166,11 +166,7 @@ impl Runs {
     }
 
     /// Copies the files that results of references name from the runs into a folder beside the references.
-    pub(super) fn keep_files(
-        &self,
-        references: &mut [&mut JudgedTask],
-        out: &Path,
-    ) -> Result<ResultFiles, Failure> {
+    pub(super) fn keep_files(&self, references: &mut [&mut JudgedTask], out: &Path) -> Result<ResultFiles> {
         let mut files = ResultFiles::beside(out);
         let mut media: HashMap<PathBuf, MediaFiles> = HashMap::new();
         for JudgedTask { trajectory, provenance } in references.iter_mut().map(|task| &mut **task) {

@@ -27,8 +27,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Common;
 use crate::cli::common::{
-    Bar, Failure, Output, Printer, Signals, check_record, commit_all, interrupted, open_model, record,
-    redactor, replay_configuration, runtime, said_of_retry, warn_of_schemas,
+    Bar, Failure, Output, Printer, Result, Signals, check_record, commit_all, interrupted, open_model,
+    record, redactor, replay_configuration, runtime, said_of_retry, warn_of_schemas,
 };
 
 /// The inputs, model, servers and journal, opened and checked before anything is started.
@@ -43,7 +43,7 @@ struct Ready {
 }
 
 /// Makes references from runs.
-pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result {
     let began = Instant::now();
     if args.rules_only && args.replies.settings() != Settings::default() {
         return Err(Failure::input(
@@ -97,7 +97,7 @@ fn prepare(
     targets: &Targets,
     common: &Common,
     printer: Printer,
-) -> Result<Ready, Failure> {
+) -> Result<Ready> {
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let tools = catalog.map(|catalog| KnownTools::new(&ToolCatalog::from(&catalog)));
     if let Some(tools) = &tools {
@@ -131,7 +131,7 @@ fn configuration(
     inputs: &Inputs,
     common: &Common,
     printer: Printer,
-) -> Result<(HostConfig, String), Failure> {
+) -> Result<(HostConfig, String)> {
     let mut config = replay_configuration(path, &args.encoder, (common, printer))?;
     let content = std::fs::read(path).unwrap_or_default();
     config.servers.retain(|server| inputs.servers.contains(&server.name));
@@ -144,7 +144,7 @@ async fn judge(
     ready: Ready,
     stop: &CancellationToken,
     printer: Printer,
-) -> Result<JudgeEnd, Failure> {
+) -> Result<JudgeEnd> {
     let Ready { inputs, model, recorder, tools, servers, journal } = ready;
     let Inputs { tasks, images, .. } = inputs;
     // The folder in which shared servers work; it is removed after they are closed.
@@ -192,7 +192,7 @@ async fn verifier(
     options: ReplayOptions,
     journal: &Arc<JudgeJournal>,
     stop: &CancellationToken,
-) -> Result<Verifier, Failure> {
+) -> Result<Verifier> {
     // This fails if the secrets of the servers cannot be redacted.
     redactor(&config)?;
     let replay = tokio::select! {
@@ -224,7 +224,7 @@ async fn watched(work: &JudgeWork, bar: &Bar, printer: Printer) -> Result<JudgeE
 }
 
 /// Writes trajectories as a list, one on each line; the file is not complete yet.
-fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<Output, Failure> {
+fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<Output> {
     output.write_list(tasks.iter().map(|task| Ok(task.trajectory.to_json().to_text(Keys::AsRead))))?;
     Ok(output)
 }

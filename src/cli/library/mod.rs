@@ -14,7 +14,7 @@ pub use pairs::{
     FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate,
 };
 
-use crate::cli::common::{CommandResult, Failure, Listener, Printer, StoppedByCaller, Watch, code};
+use crate::cli::common::{CommandResult, Failure, Listener, Printer, Result, StoppedByCaller, Watch, code};
 use crate::cli::old_options::renamed;
 use crate::cli::{Cli, run};
 
@@ -50,7 +50,7 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, watch: Arc<Watch>) ->
 }
 
 /// Writes help or version as output; every other error of clap is a mistake in the arguments.
-fn said(error: &clap::Error) -> Result<(), Failure> {
+fn said(error: &clap::Error) -> Result {
     if error.use_stderr() {
         return Err(Failure::usage(error));
     }

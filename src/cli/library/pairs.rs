@@ -23,7 +23,9 @@ use m3_trajectory::{
 use serde::Serialize;
 
 use crate::cli::Common;
-use crate::cli::common::{Conditions, ConditionsArgs, EncoderArgs, Failure, PredictionsArg, Printer, code};
+use crate::cli::common::{
+    Conditions, ConditionsArgs, EncoderArgs, Failure, PredictionsArg, Printer, Result, code,
+};
 
 /// Options of all commands that score pairs.
 #[derive(Debug, clap::Args)]
@@ -359,7 +361,7 @@ impl PairScorer {
 
 impl PairArgs {
     /// Reads the files that the options name, and finds the encoder.
-    pub(crate) fn open(self, common: &Common, printer: Printer) -> Result<PairScorer, Failure> {
+    pub(crate) fn open(self, common: &Common, printer: Printer) -> Result<PairScorer> {
         let mut conditions = self.conditions.open()?;
         conditions.verdicts = self.conditions.verdicts(printer);
         let assets = common.assets()?;

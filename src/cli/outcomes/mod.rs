@@ -15,8 +15,8 @@ use m3_trajectory::{Duplicates, TrajectoryFile};
 
 use crate::cli::Common;
 use crate::cli::common::{
-    Failure, Inputs, Output, PredictionsArg, Printer, ReplayArgs, code, form, input, warn_of_rejected,
-    warn_of_schemas,
+    Failure, Inputs, Output, PredictionsArg, Printer, ReplayArgs, Result, code, form, input,
+    warn_of_rejected, warn_of_schemas,
 };
 use crate::cli::outcomes::sink::AskArgs;
 use crate::cli::outcomes::sink::Sink;
@@ -88,7 +88,7 @@ fn parse_floor(text: &str) -> Result<Floor, String> {
 }
 
 /// Decides the outcome of every call of a file.
-pub(crate) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(crate) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result {
     let format = form(args.format, args.out.as_deref())?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?.map(|it| ToolCatalog::from(&it));
     if let Some(catalog) = &catalog {
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Res
 }
 
 /// Fails if calls were not judged; in a replay without any judged call, the servers were missing.
-fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result<(), Failure> {
+fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result {
     match (tally.unanswered(), tally.with_outcome() + tally.not_executed) {
         (0, _) => Ok(()),
         (_, 0) if is_replayed => {
@@ -140,12 +140,7 @@ fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result<(), Failure> 
 }
 
 /// Decides outcomes by the catalog and by the results in the file; returns the number of known tools.
-fn judge(
-    file: &TrajectoryFile,
-    tools: &KnownTools,
-    sink: &mut Sink<'_>,
-    printer: Printer,
-) -> Result<usize, Failure> {
+fn judge(file: &TrajectoryFile, tools: &KnownTools, sink: &mut Sink<'_>, printer: Printer) -> Result<usize> {
     let bar = printer.bar();
     for index in 0..file.len() {
         let trajectory = file.read(index)?;
@@ -157,7 +152,7 @@ fn judge(
 }
 
 /// Fails if a share is below its floor, or unknown; names it.
-fn check_floors(floors: &[Floor], tally: &CallCounts) -> Result<(), Failure> {
+fn check_floors(floors: &[Floor], tally: &CallCounts) -> Result {
     let mut is_missed = false;
     for (name, least) in floors {
         let rate = match *name {

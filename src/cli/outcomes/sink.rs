@@ -10,7 +10,7 @@ use m3_trajectory::Trajectory;
 use tokio::runtime::Runtime;
 
 use crate::cli::common::{
-    Failure, Printer, Signals, check_record, interrupted, open_model, record, runtime, said_of_retry,
+    Failure, Printer, Result, Signals, check_record, interrupted, open_model, record, runtime, said_of_retry,
 };
 use crate::report::{OutcomesGatherer, OutcomesRenderer};
 
@@ -23,7 +23,7 @@ pub(crate) struct Sink<'a> {
 
 impl Sink<'_> {
     /// Takes a trajectory that was replayed.
-    pub(crate) fn replayed(&mut self, found: ReplayedTrajectory) -> Result<(), Failure> {
+    pub(crate) fn replayed(&mut self, found: ReplayedTrajectory) -> Result {
         for (server, reason) in &found.unavailable {
             self.gatherer.add_unavailable(server, reason);
         }
@@ -31,7 +31,7 @@ impl Sink<'_> {
     }
 
     /// Takes the next trajectory.
-    pub(crate) fn push(&mut self, trajectory: Trajectory, calls: Vec<ClassifiedCall>) -> Result<(), Failure> {
+    pub(crate) fn push(&mut self, trajectory: Trajectory, calls: Vec<ClassifiedCall>) -> Result {
         let classified = ClassifiedTrajectory { trajectory, calls };
         match &mut self.asking {
             None => self.take(&classified),
@@ -40,14 +40,14 @@ impl Sink<'_> {
     }
 
     /// Lets the model decide the calls that are still open.
-    pub(crate) fn decide_rest(&mut self, printer: Printer) -> Result<(), Failure> {
+    pub(crate) fn decide_rest(&mut self, printer: Printer) -> Result {
         let Some(asking) = &mut self.asking else { return Ok(()) };
         let rest = asking.decide()?;
         asking.say(printer);
         rest.iter().try_for_each(|classified| self.take(classified))
     }
 
-    fn take(&mut self, classified: &ClassifiedTrajectory) -> Result<(), Failure> {
+    fn take(&mut self, classified: &ClassifiedTrajectory) -> Result {
         let report = self.gatherer.add(&classified.trajectory, &classified.calls);
         self.renderer.trajectory(&report).map_err(Failure::from)
     }
@@ -86,7 +86,7 @@ pub(crate) struct Asking {
 
 impl AskArgs {
     /// Opens the model, if one is to be asked.
-    pub(crate) fn open(&self, printer: Printer) -> Result<Option<Asking>, Failure> {
+    pub(crate) fn open(&self, printer: Printer) -> Result<Option<Asking>> {
         let Some(llm) = &self.llm else { return Ok(None) };
         let (model, played) = open_model(llm, self.llm_key_from.as_deref(), (1, None), printer)?;
         check_record(self.record.as_ref(), played.as_deref())?;
@@ -100,17 +100,14 @@ impl AskArgs {
 
 impl Asking {
     /// Adds a trajectory; returns those whose calls are all decided, in order.
-    pub(crate) fn push(
-        &mut self,
-        judged: ClassifiedTrajectory,
-    ) -> Result<Vec<ClassifiedTrajectory>, Failure> {
+    pub(crate) fn push(&mut self, judged: ClassifiedTrajectory) -> Result<Vec<ClassifiedTrajectory>> {
         self.open += judged.calls.iter().filter(|call| is_open(call)).count();
         self.held.push(judged);
         if self.open < GATHERED && self.held.len() < HELD { Ok(Vec::new()) } else { self.decide() }
     }
 
     /// Lets the model decide about the waiting trajectories, and returns them.
-    pub(crate) fn decide(&mut self) -> Result<Vec<ClassifiedTrajectory>, Failure> {
+    pub(crate) fn decide(&mut self) -> Result<Vec<ClassifiedTrajectory>> {
         let mut held = std::mem::take(&mut self.held);
         self.open = 0;
         let printer = self.printer;

@@ -25,7 +25,9 @@ use m3_trajectory::json::Keys;
 use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
 use m3_web::Handler;
 
-use crate::cli::common::{Failure, Output, PredictionsArg, Printer, code, input, refuse_equal, serve_page};
+use crate::cli::common::{
+    Failure, Output, PredictionsArg, Printer, Result, code, input, refuse_equal, serve_page,
+};
 use crate::export::MediaFiles;
 use crate::result_files::ResultFiles;
 
@@ -111,7 +113,7 @@ const WHOLE: (u32, u8) = (1280, 85);
 const THUMBNAIL: (u32, u8) = (160, 70);
 
 /// Serves the page, or does work that needs no page.
-pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result {
     if args.references == Path::new("-") {
         return Err(Failure::input(
             "decisions are kept beside REF, and standard input has no place\nhint: name a file",
@@ -163,7 +165,7 @@ fn is_within(workspace: &Path, folders: &[PathBuf]) -> bool {
 
 impl ReviewArgs {
     /// Refuses to overwrite files that are read, and people's decisions, which are kept beside the references.
-    fn check_written(&self) -> Result<(), Failure> {
+    fn check_written(&self) -> Result {
         let beside = [store_path(&self.references), preferences_path(&self.references)];
         let read = [Some(&self.references), self.tools.as_ref(), self.pairs.as_ref()];
         let kept = read.into_iter().flatten().chain(&beside).map(PathBuf::as_path);
@@ -193,7 +195,7 @@ impl ReviewArgs {
         name.unwrap_or_else(|| "reviewer".to_owned())
     }
 
-    fn pictures(&self) -> Result<Images, Failure> {
+    fn pictures(&self) -> Result<Images> {
         let folders = input::image_folders(self.images.as_ref(), || image_folders(&self.references))?;
         let [whole, small] =
             [WHOLE, THUMBNAIL].map(|(side, quality)| Pictures::of_size(&folders, side, quality));
@@ -215,7 +217,7 @@ impl ReviewArgs {
         }))
     }
 
-    fn pairs(&self, originals: &Path, name: &str, printer: Printer) -> Result<(), Failure> {
+    fn pairs(&self, originals: &Path, name: &str, printer: Printer) -> Result {
         let [file] = input::open_all([&self.references], self.duplicates, printer)?;
         let pairs = pairs::of(originals, (&self.references, all(&file)?), printer)?;
         let pairs = Pairs::open(pairs, &preferences_path(&self.references))?;
@@ -226,13 +228,7 @@ impl ReviewArgs {
         self.serve(Mutex::new(PairsDesk::new(pairs, self.pictures()?, &source, name)), printer)
     }
 
-    fn label(
-        &self,
-        predictions: &Path,
-        references: Vec<Trajectory>,
-        name: &str,
-        printer: Printer,
-    ) -> Result<(), Failure> {
+    fn label(&self, predictions: &Path, references: Vec<Trajectory>, name: &str, printer: Printer) -> Result {
         let predicted = all(&input::open_predicted(predictions, printer)?)?;
         let candidates = sample::sample(&references, &predicted, self.sample, self.seed);
         if candidates.is_empty() {
@@ -253,13 +249,13 @@ impl ReviewArgs {
     }
 
     /// Serves a page until the user ends it.
-    fn serve(&self, desk: impl Handler, printer: Printer) -> Result<(), Failure> {
+    fn serve(&self, desk: impl Handler, printer: Printer) -> Result {
         let advice = "private address: whoever has it can decide in your name; Ctrl-C stops the server";
         serve_page(desk, (self.port, !self.no_open, advice), printer)
     }
 
     /// Copies the files of results, which are beside the references, if these are written into another folder.
-    fn copy_files(&self, references: &mut [Trajectory], out: &Path, printer: Printer) -> Result<(), Failure> {
+    fn copy_files(&self, references: &mut [Trajectory], out: &Path, printer: Printer) -> Result {
         let folder = |path: &Path| folder_of(path).canonicalize().ok();
         if out == Path::new("-") || folder(out) == folder(&self.references) {
             return Ok(());
@@ -273,7 +269,7 @@ impl ReviewArgs {
     }
 
     /// Writes the accepted and edited references.
-    fn write(&self, reviews: &Reviews, out: &Path, printer: Printer) -> Result<(), Failure> {
+    fn write(&self, reviews: &Reviews, out: &Path, printer: Printer) -> Result {
         let mut references = reviewed(reviews, self.with_undecided);
         let mut output = Output::open(Some(out), &[&self.references], printer)?;
         self.copy_files(&mut references.references, out, printer)?;
@@ -293,7 +289,7 @@ impl ReviewArgs {
     }
 }
 
-fn all(file: &TrajectoryFile) -> Result<Vec<Trajectory>, Failure> {
+fn all(file: &TrajectoryFile) -> Result<Vec<Trajectory>> {
     (0..file.len()).map(|index| file.read(index).map_err(Failure::from)).collect()
 }
 
@@ -310,7 +306,7 @@ pub(super) fn import(
     rules: &Rules,
     name: &str,
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result {
     let shown = table.display();
     let unreadable = |cause: io::Error| Failure::input(format!("failed to read `{shown}`: {cause}"));
     let reader: Box<dyn io::Read> = match table {

@@ -10,7 +10,7 @@ use m3_support::text::counted;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, Keys};
 
-use crate::cli::common::{Failure, Printer, input, place_of, print};
+use crate::cli::common::{Failure, Printer, Result, input, place_of, print};
 use crate::report::Table;
 
 const MEANING: [&str; 2] = [
@@ -24,7 +24,7 @@ pub(super) fn of(
     originals: &Path,
     (path, references): (&Path, Vec<Trajectory>),
     printer: Printer,
-) -> Result<Vec<[Trajectory; 2]>, Failure> {
+) -> Result<Vec<[Trajectory; 2]>> {
     if place_of(originals) == place_of(path) {
         return Err(Failure::input(
             "both files are the same\nhint: the runs come first: --pairs ORIGINAL REF",
@@ -99,7 +99,7 @@ fn calls(trajectory: &Trajectory) -> Vec<Vec<(&str, String)>> {
 }
 
 /// Prints how often people prefer each side.
-pub(super) fn summarize(pairs: &Pairs) -> Result<(), Failure> {
+pub(super) fn summarize(pairs: &Pairs) -> Result {
     let summary = pairs.summary();
     if summary.people.is_empty() {
         let pairs = counted(summary.pairs, "pair");

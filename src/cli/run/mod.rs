@@ -24,7 +24,9 @@ use tokio_util::sync::CancellationToken;
 use view::View;
 
 use super::Common;
-use crate::cli::common::{Failure, Printer, Signals, check_record, code, open_model, record, runtime};
+use crate::cli::common::{
+    Failure, Printer, Result, Signals, check_record, code, open_model, record, runtime,
+};
 
 /// The inputs, model, servers and output, opened and checked before anything is started.
 struct Ready {
@@ -40,7 +42,7 @@ struct Ready {
 }
 
 /// Runs tasks.
-pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result {
     let ready = prepare(args, common, printer)?;
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
@@ -53,7 +55,7 @@ pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(
 }
 
 /// Opens and checks everything before the first server is started and the first request is sent.
-fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, Failure> {
+fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready> {
     let prices = args.prices.as_deref().map(Prices::read).transpose()?;
     let config = offering::configuration(args, common, printer)?;
     let (model, cassette) = open_model(
@@ -84,7 +86,7 @@ async fn run_all(
     mut ready: Ready,
     stop: &CancellationToken,
     printer: Printer,
-) -> Result<(RunEnd, ModelName), Failure> {
+) -> Result<(RunEnd, ModelName)> {
     // The patterns for outcomes are compiled while servers start.
     drop(tokio::task::spawn_blocking(m3_outcomes::prepare));
     let (config, cassette) = (ready.config.take(), ready.cassette.take());
@@ -121,7 +123,7 @@ async fn run_with(
     ready: Ready,
     (catalog, source, redactor): (ToolCatalog, ToolSource, Redactor),
     (stop, printer): (&CancellationToken, Printer),
-) -> Result<(RunEnd, ModelName), Failure> {
+) -> Result<(RunEnd, ModelName)> {
     let Ready { tasks, references, model, recorder, pictures, prices, output, .. } = ready;
     if let Some(recorder) = &recorder {
         recorder.hide(redactor.clone());

@@ -22,14 +22,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::Common;
 use crate::cli::common::{
-    EncoderArgs, Failure, Printer, StartNotes, candidates_message, configuration as configuration_of_servers,
-    interrupted, open_all, select, shown_lines, start as start_all, warn_of_schemas,
+    EncoderArgs, Failure, Printer, Result, StartNotes, candidates_message,
+    configuration as configuration_of_servers, interrupted, open_all, select, shown_lines,
+    start as start_all, warn_of_schemas,
 };
 use crate::cli::run::RunArgs;
 use crate::cli::run::tasks::{self, CheckedTask};
 
 /// Opens the references that say which tools tasks need, if candidates are asked for.
-pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<TrajectoryFile>, Failure> {
+pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<TrajectoryFile>> {
     let Some(path) = args.asking.candidates.references.as_deref() else { return Ok(None) };
     let [references] = open_all([path], Duplicates::Last, printer)?;
     Ok(Some(references))
@@ -44,7 +45,7 @@ pub(super) async fn checkable(
     args: &RunArgs,
     mut catalog: ToolCatalog,
     (stop, printer): (&CancellationToken, Printer),
-) -> Result<(ToolCatalog, KnownTools), Failure> {
+) -> Result<(ToolCatalog, KnownTools)> {
     let known = Arc::new(KnownTools::new(&catalog));
     let preparing = Arc::clone(&known);
     let preparing = tokio::task::spawn_blocking(move || drop(preparing.all_unusable_schemas()));
@@ -92,7 +93,7 @@ pub(super) async fn offer(
     (tasks, references): (Vec<CheckedTask>, Option<TrajectoryFile>),
     (catalog, known): (ToolCatalog, KnownTools),
     (stop, printer): (&CancellationToken, Printer),
-) -> Result<Vec<RunTask>, Failure> {
+) -> Result<Vec<RunTask>> {
     let nearest = args.asking.top_tools.map(|count| count as usize).filter(|count| *count < catalog.len());
     let rule = match (args.asking.candidates.choice().zip(references), nearest) {
         (Some((candidates, references)), _) => {
@@ -137,7 +138,7 @@ impl Rule {
         catalog: &ToolCatalog,
         embedder: Option<&mut Embedder>,
         stop: &CancellationToken,
-    ) -> Result<Result<ToolCatalog, String>, Failure> {
+    ) -> Result<Result<ToolCatalog, String>> {
         match (self, embedder) {
             (Self::Nearest { instruction, count }, Some(embedder)) => {
                 let text = instruction.text_of(task).unwrap_or_default();
@@ -177,7 +178,7 @@ impl Choice {
         tasks: Vec<CheckedTask>,
         catalog: &ToolCatalog,
         stop: &CancellationToken,
-    ) -> Result<Vec<RunTask>, Failure> {
+    ) -> Result<Vec<RunTask>> {
         let mut embedder =
             self.rule.needs_encoder().then(|| self.encoder.open(assets, self.printer)).transpose()?;
         let bar = self.printer.bar();
@@ -220,11 +221,7 @@ fn run_task(checked: CheckedTask, offered: Arc<OfferedTools>) -> RunTask {
 }
 
 /// Reads the configuration, if there is one.
-pub(super) fn configuration(
-    args: &RunArgs,
-    common: &Common,
-    printer: Printer,
-) -> Result<Option<HostConfig>, Failure> {
+pub(super) fn configuration(args: &RunArgs, common: &Common, printer: Printer) -> Result<Option<HostConfig>> {
     let Some(path) = &args.servers else { return Ok(None) };
     let refusal = format!(
         "`{}` is a catalog; a run needs servers\nhint: a configuration with `{{\"simulated\": {{\"catalog\": ..}}}}` \
@@ -244,7 +241,7 @@ pub(super) async fn start(
     redactor: &Redactor,
     stop: &CancellationToken,
     printer: Printer,
-) -> Result<(ToolCatalog, Host), Failure> {
+) -> Result<(ToolCatalog, Host)> {
     let hosted = start_all(config, workspace, redactor, (printer, StartNotes::Slow), stop).await?;
     let statuses = hosted.host.statuses().await;
     if let Err(failure) = all_started(&statuses, redactor) {
@@ -266,7 +263,7 @@ pub(super) async fn start(
 }
 
 /// Fails if one of the servers is not available; prints the reason for each.
-fn all_started(statuses: &[ServerStatus], redactor: &Redactor) -> Result<(), Failure> {
+fn all_started(statuses: &[ServerStatus], redactor: &Redactor) -> Result {
     let failed = statuses.iter().filter_map(|status| match &status.state {
         ServerState::Failed(error) => {
             Some(format!("{} failed: {}", status.server, shown_lines(&redactor.text(&error.to_string()))))

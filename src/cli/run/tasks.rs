@@ -14,7 +14,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::{Duplicates, Problems, Severity, Task, TrajectoryFile};
 
 use super::RunArgs;
-use crate::cli::common::{Failure, Printer, code, input, nearest};
+use crate::cli::common::{Failure, Printer, Result, code, input, nearest};
 
 /// A task that can be run.
 pub(super) struct CheckedTask {
@@ -32,7 +32,7 @@ pub(super) fn open(
     model: &Model,
     pictures: &Pictures,
     printer: Printer,
-) -> Result<Vec<CheckedTask>, Failure> {
+) -> Result<Vec<CheckedTask>> {
     let (tasks, mut problems) = read(args)?;
     let is_selected = match select(args, &tasks) {
         // The selected tasks may be among those that cannot be read.
@@ -84,7 +84,7 @@ pub(super) fn of_task(task: &Task, problem: &str) -> String {
 }
 
 /// Reads all readable tasks of the file, and returns the problems of the file: no two tasks may have the same id.
-fn read(args: &RunArgs) -> Result<(Vec<Task>, Vec<String>), Failure> {
+fn read(args: &RunArgs) -> Result<(Vec<Task>, Vec<String>)> {
     let file = TrajectoryFile::scan_tasks(&args.tasks, Duplicates::Last)?;
     if file.has_steps() {
         return Err(Failure::input(format!(
@@ -102,12 +102,12 @@ fn read(args: &RunArgs) -> Result<(Vec<Task>, Vec<String>), Failure> {
             file.name()
         )
     }));
-    let tasks = (0..file.len()).map(|index| Ok(file.read_task(index)?)).collect::<Result<_, Failure>>()?;
+    let tasks = (0..file.len()).map(|index| Ok(file.read_task(index)?)).collect::<Result<_>>()?;
     Ok((tasks, problems))
 }
 
 /// Selects the tasks to run.
-fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
+fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>> {
     let known: HashSet<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     if let Some(id) = args.id.iter().find(|id| !known.contains(id.as_str())) {
         let known: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();

@@ -14,14 +14,14 @@ use m3_support::text::counted;
 
 use crate::cli::Common;
 use crate::cli::common::{
-    Failure, Output, Printer, ScoredFiles, ScoredPlaces, Scoring, ScoringArgs, SuiteArgs, Suites, WidthArgs,
-    check_aligned, form,
+    Failure, Output, Printer, Result, ScoredFiles, ScoredPlaces, Scoring, ScoringArgs, SuiteArgs, Suites,
+    WidthArgs, check_aligned, form,
 };
 use crate::cli::score::options::{Floor, RepeatArgs, ScoreFormArg, check_floors};
 
 /// Scores, and writes the report. Fails with the first of: a floor that is not met, a trajectory that could not be aligned, a model
 /// that could not be asked.
-pub(crate) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(crate) fn run(args: &ScoreArgs, common: &Common, printer: Printer) -> Result {
     let config = ScoreConfig::new(args, printer)?;
     let inputs = config.inputs();
     let read: Vec<&Path> = inputs.iter().copied().chain(args.scoring.ask.cassettes()).collect();
@@ -105,7 +105,7 @@ pub(super) struct ScoreConfig<'a> {
 
 impl<'a> ScoreConfig<'a> {
     /// Checks the options, and warns of those without an effect.
-    pub(super) fn new(args: &'a ScoreArgs, printer: Printer) -> Result<Self, Failure> {
+    pub(super) fn new(args: &'a ScoreArgs, printer: Printer) -> Result<Self> {
         args.scoring.ask.check()?;
         args.fail_under.iter().try_for_each(|floor| floor.check(&args.suites))?;
         let further = args.repeats.files(&args.scoring);
@@ -134,7 +134,7 @@ impl<'a> ScoreConfig<'a> {
         &self,
         scoring: &mut Scoring,
         renderer: &mut dyn ScoreRenderer,
-    ) -> Result<(Summary, ScoreSummary), Failure> {
+    ) -> Result<(Summary, ScoreSummary)> {
         let places = scoring.places(self.format.points_at());
         let criterion = self.args.repeats.criterion();
         let mut gatherer = RepeatsGatherer::new(&criterion, scoring.profile);
@@ -161,7 +161,7 @@ impl<'a> ScoreConfig<'a> {
         places: &ScoredPlaces,
         gatherer: &mut RepeatsGatherer<'_>,
         (renderer, suites): (&mut dyn ScoreRenderer, &mut Suites<'_>),
-    ) -> Result<Summary, Failure> {
+    ) -> Result<Summary> {
         let (repeat, profile, is_repeated) =
             (gatherer.repeat(), scoring.profile, !scoring.further.is_empty());
         let summary = scoring.run_repetition(repeat, false, &mut |scored| {
@@ -192,7 +192,7 @@ pub(super) struct Beside {
 
 impl Beside {
     /// Reads the files of `--outcomes` and `--grades`: none, or one for each repetition.
-    pub(super) fn read(args: &ScoreArgs, repetitions: usize) -> Result<Self, Failure> {
+    pub(super) fn read(args: &ScoreArgs, repetitions: usize) -> Result<Self> {
         for (option, files) in [("--outcomes", &args.outcomes), ("--grades", &args.grades)] {
             if !files.is_empty() && files.len() != repetitions {
                 let (files, repetitions) = (counted(files.len(), "file"), counted(repetitions, "repetition"));
@@ -211,7 +211,7 @@ impl Beside {
     }
 
     /// Adds the data about a trajectory of repetition `repeat`, from 1, to its report.
-    pub(super) fn add_to(&self, report: &mut TrajectoryReport, repeat: usize) -> Result<(), Failure> {
+    pub(super) fn add_to(&self, report: &mut TrajectoryReport, repeat: usize) -> Result {
         let calls = usize::try_from(report.metrics.predicted_calls).unwrap_or(usize::MAX);
         if let Some(outcomes) = self.outcomes.get(repeat - 1) {
             report.outcomes = outcomes.get(&report.id, calls).map_err(Failure::input)?;

@@ -9,7 +9,7 @@ use m3_report::{Evaluations, Format, Junit, Named, Sarif, ScoreRenderer, SuiteRe
 use m3_score::{Metric, Metrics, PassCriterion, PassMetric};
 use m3_support::text::counted;
 
-use crate::cli::common::{Failure, PointsAt, Printer, ScoringArgs, SuiteArgs, code, place_of};
+use crate::cli::common::{Failure, PointsAt, Printer, Result, ScoringArgs, SuiteArgs, code, place_of};
 
 /// The least value of a metric.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ impl FromStr for Floor {
 
 impl Floor {
     /// Fails if the floor names a suite that is not computed, or a value that the suite does not have.
-    pub(crate) fn check(&self, suites: &SuiteArgs) -> Result<(), Failure> {
+    pub(crate) fn check(&self, suites: &SuiteArgs) -> Result {
         let FlooredMetric::Suite { suite, name } = &self.metric else { return Ok(()) };
         let Some(metrics) = suites.metrics(suite) else {
             return Err(Failure::input(format!(
@@ -72,11 +72,7 @@ impl Floor {
     }
 
     /// The name of the metric and its value; `None` if the value is not defined.
-    fn value(
-        &self,
-        metrics: &Metrics,
-        suites: &Named<SuiteReport>,
-    ) -> Result<(String, Option<f64>), Failure> {
+    fn value(&self, metrics: &Metrics, suites: &Named<SuiteReport>) -> Result<(String, Option<f64>)> {
         match &self.metric {
             FlooredMetric::Own(metric) => Ok((metric.name().to_owned(), metrics.get(*metric))),
             FlooredMetric::Suite { suite, name } => {
@@ -99,11 +95,7 @@ fn no_value(suite: &str, name: &str, known: &[&str]) -> Failure {
 }
 
 /// Fails if a value is below its floor, or not known; prints each.
-pub(crate) fn check_floors(
-    floors: &[Floor],
-    metrics: &Metrics,
-    suites: &Named<SuiteReport>,
-) -> Result<(), Failure> {
+pub(crate) fn check_floors(floors: &[Floor], metrics: &Metrics, suites: &Named<SuiteReport>) -> Result {
     let mut are_met = true;
     for floor in floors {
         let least = floor.least;
@@ -167,12 +159,7 @@ impl RepeatArgs {
     }
 
     /// Reports how many repetitions a folder has; refuses files that are given twice.
-    pub(crate) fn check(
-        &self,
-        files: &[PathBuf],
-        scoring: &ScoringArgs,
-        printer: Printer,
-    ) -> Result<(), Failure> {
+    pub(crate) fn check(&self, files: &[PathBuf], scoring: &ScoringArgs, printer: Printer) -> Result {
         let of_folder = files.len() - self.repeat.len();
         if of_folder > 0 {
             printer.note(&format!("the folder has {}, all are scored", counted(of_folder + 1, "repetition")));
@@ -182,7 +169,7 @@ impl RepeatArgs {
 }
 
 /// Refuses repeated files: one file used for two repetitions would look like a model that always does the same.
-fn refuse_same(files: &[PathBuf], scoring: &ScoringArgs) -> Result<(), Failure> {
+fn refuse_same(files: &[PathBuf], scoring: &ScoringArgs) -> Result {
     let mut known = vec![place_of(scoring.predictions.as_path())];
     // The references may also be used as predictions, but standard input can be read only once.
     known.extend((scoring.references == Path::new("-")).then(|| place_of(Path::new("-"))));

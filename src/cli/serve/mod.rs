@@ -1,4 +1,4 @@
-//! The command `m3 serve`: serves m3's own servers, whose options have files of their own.
+//! The command `m3 serve`: serves m3's own servers. The options of `score` and `simulated` are in modules of their own.
 
 mod score;
 mod simulated;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;
 
 use super::Common;
-use crate::cli::common::{Failure, Printer, asked_to_end, code, print, single_thread_runtime};
+use crate::cli::common::{Failure, Printer, Result, asked_to_end, code, print, single_thread_runtime};
 
 /// Options of `m3 serve`.
 #[derive(Debug, Args)]
@@ -71,7 +71,7 @@ struct Reach {
 }
 
 /// Serves until the client ends the connection or the user stops it.
-pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result {
     let http = args.reach.http.map(|address| HttpOptions { address, allowed_hosts: args.reach.allow_remote });
     // On a single thread, calls begin in the order in which they arrive; long work runs on other threads.
     let runtime = single_thread_runtime()?;
@@ -113,7 +113,7 @@ fn toolboxes(
     is_http: bool,
     common: &Common,
     printer: Printer,
-) -> Result<Option<Vec<Arc<dyn Toolbox>>>, Failure> {
+) -> Result<Option<Vec<Arc<dyn Toolbox>>>> {
     Ok(Some(vec![match server {
         Server::Barcode(files) => builtin("barcode", &files.workspace)?,
         Server::Image(files) => builtin("image", &files.workspace)?,
@@ -124,7 +124,7 @@ fn toolboxes(
 }
 
 /// One of the servers that need only a workspace.
-fn builtin(name: &str, workspace: &Path) -> Result<Arc<dyn Toolbox>, Failure> {
+fn builtin(name: &str, workspace: &Path) -> Result<Arc<dyn Toolbox>> {
     match m3_servers::builtin(name, workspace) {
         Ok(Some(toolbox)) => Ok(toolbox),
         Ok(None) => Err(Failure::input(format!("there is no server `{name}`"))),
@@ -137,7 +137,7 @@ fn over_http(
     starting: impl Future<Output = Result<HttpServer, ServeError>>,
     ending: impl AsyncFnOnce(HttpServer),
     printer: Printer,
-) -> Result<EndReason, Failure> {
+) -> Result<EndReason> {
     runtime.block_on(async {
         let server = starting.await.map_err(|error| failed(&error))?;
         announce(&server, printer)?;
@@ -152,7 +152,7 @@ fn over_http(
 }
 
 /// Prints the servers' addresses: a line of JSON for programs, and lines for people.
-fn announce(server: &HttpServer, printer: Printer) -> Result<(), Failure> {
+fn announce(server: &HttpServer, printer: Printer) -> Result {
     let endpoints: Map<String, Value> =
         server.endpoints().map(|(name, url)| (name.to_owned(), Value::String(url))).collect();
     let line = json!({ "address": server.address().to_string(), "servers": endpoints });

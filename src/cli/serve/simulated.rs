@@ -13,7 +13,7 @@ use m3_support::text::{json_without_hidden, shortened};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Common;
-use crate::cli::common::{EncoderArgs, Failure, Printer, print};
+use crate::cli::common::{EncoderArgs, Failure, Printer, Result, print};
 
 /// Options of `m3 serve simulated`.
 #[derive(Debug, Args)]
@@ -95,9 +95,10 @@ pub(super) fn toolboxes(
     is_http: bool,
     common: &Common,
     printer: Printer,
-) -> Result<Option<Vec<Arc<dyn Toolbox>>>, Failure> {
+) -> Result<Option<Vec<Arc<dyn Toolbox>>>> {
     let options = args.options();
-    let simulation = open(&options, args, common, printer)?;
+    let embedder = options.needs_encoder().then(|| args.encoder.open(common.assets()?, printer));
+    let simulation = options.open(embedder.transpose()?.as_mut())?;
     tell(&simulation, args, printer);
     let mut servers = simulation.servers;
     if let Some(name) = &args.server {
@@ -124,20 +125,6 @@ pub(super) fn toolboxes(
         )));
     }
     Ok(Some(servers.into_iter().map(|server| server as Arc<dyn Toolbox>).collect()))
-}
-
-/// Reads the files and makes the servers.
-fn open(
-    options: &SimulatedOptions,
-    args: &SimulatedArgs,
-    common: &Common,
-    printer: Printer,
-) -> Result<Simulation, Failure> {
-    let mut embedder = None;
-    if options.needs_encoder() {
-        embedder = Some(args.encoder.open(common.assets()?, printer)?);
-    }
-    Ok(options.open(embedder.as_mut())?)
 }
 
 /// Warns about the parts of the files that cannot be used, and says how many recorded calls can.

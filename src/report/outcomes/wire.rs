@@ -205,24 +205,16 @@ pub(crate) struct ArgumentProblemReport {
 }
 
 fn outcome_counts(tally: &CallCounts) -> OutcomeCounts {
-    OutcomeCounts {
-        illegal_format: tally.outcome(Outcome::IllegalFormat),
-        unknown_tool: tally.outcome(Outcome::UnknownTool),
-        invalid_arguments: tally.outcome(Outcome::InvalidArguments),
-        resource_not_found: tally.outcome(Outcome::ResourceNotFound),
-        success: tally.outcome(Outcome::Success),
-    }
+    let [illegal_format, unknown_tool, invalid_arguments, resource_not_found, success] =
+        Outcome::ALL.map(|outcome| tally.outcome(outcome));
+    OutcomeCounts { illegal_format, unknown_tool, invalid_arguments, resource_not_found, success }
 }
 
 impl From<&CallCounts> for NotJudgedCounts {
     fn from(tally: &CallCounts) -> Self {
-        Self {
-            server_not_available: tally.without_outcome(NotJudged::ServerNotAvailable),
-            timed_out: tally.without_outcome(NotJudged::TimedOut),
-            server_lost: tally.without_outcome(NotJudged::ServerLost),
-            unreadable: tally.without_outcome(NotJudged::Unreadable),
-            image_missing: tally.without_outcome(NotJudged::ImageMissing),
-        }
+        let [server_not_available, timed_out, server_lost, unreadable, image_missing] =
+            NotJudged::ALL.map(|reason| tally.without_outcome(reason));
+        Self { server_not_available, timed_out, server_lost, unreadable, image_missing }
     }
 }
 

@@ -15,7 +15,7 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys};
 use sha2::{Digest as _, Sha256};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, Result, code};
 use crate::cli::common::hosting::{Signals, interrupted, runtime};
 use crate::cli::common::llm::{ReplyArgs, check_record, open_model, played, record, said_of_retry};
 use crate::cli::common::output::refuse_equal;
@@ -98,7 +98,7 @@ impl AskSameArgs {
     }
 
     /// Refuses options that do nothing where no model is asked.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result {
         if self.is_wanted() || self.replies.settings() == Settings::default() {
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl AskSameArgs {
     }
 
     /// Opens the model, if one is to be asked. Nothing is sent yet; `inputs` are files that are read.
-    pub(crate) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Option<AskingSame>, Failure> {
+    pub(crate) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Option<AskingSame>> {
         let Some(llm) = &self.llm else { return Ok(None) };
         let written: Vec<&Path> = self.record.iter().map(PathBuf::as_path).collect();
         refuse_equal(inputs, &written)?;
@@ -133,7 +133,7 @@ impl AskingSame {
         &self,
         calls: &[CallsToCompare<'_>],
         printer: Printer,
-    ) -> Result<(Vec<PairReplies>, AskedSame), Failure> {
+    ) -> Result<(Vec<PairReplies>, AskedSame)> {
         if calls.len() > self.at_most {
             return Err(Failure::input(format!(
                 "{} are uncertain, and `--llm-at-most` is {}; nothing was sent\nhint: allow more, or make `--llm-band` narrower: each pair is two requests",
@@ -185,7 +185,7 @@ impl AskingSame {
         doubtful: &DoubtfulPairs,
         catalog: Option<&Catalog>,
         printer: Printer,
-    ) -> Result<(Answers, AskedSame), Failure> {
+    ) -> Result<(Answers, AskedSame)> {
         let none = Json::Object(Vec::new());
         let calls: Vec<_> = doubtful.iter().map(|pair| calls_to_compare(pair, catalog, &none)).collect();
         let (replies, asked) = self.ask(&calls, printer)?;
@@ -200,7 +200,7 @@ impl AskingSame {
         Ok((answers, asked))
     }
 
-    fn ask_all(&self, calls: &[CallsToCompare<'_>], printer: Printer) -> Result<AskedPairs, Failure> {
+    fn ask_all(&self, calls: &[CallsToCompare<'_>], printer: Printer) -> Result<AskedPairs> {
         let runtime = runtime()?;
         let signals = Signals::listen(&runtime);
         let bar = printer.bar();
@@ -280,7 +280,7 @@ fn report(
 
 impl AskedSame {
     /// Reports the problems, after the report is written. Fails if requests got no reply.
-    pub(crate) fn end(&self, printer: Printer) -> Result<(), Failure> {
+    pub(crate) fn end(&self, printer: Printer) -> Result {
         for problem in self.problems.iter().take(TOLD) {
             printer.warn(problem);
         }

@@ -19,7 +19,7 @@ use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{CallForms, TrajectoryFile};
 
-use crate::cli::common::failure::Failure;
+use crate::cli::common::failure::{Failure, Result};
 use crate::cli::common::printer::Printer;
 
 /// Options of all commands that score.
@@ -80,7 +80,7 @@ pub(crate) struct Conditions {
 impl ConditionsArgs {
     /// Reads the catalog and the model. Trajectories have no verdicts yet: [`Conditions::verdicts`] is set once it is known
     /// which tools are called.
-    pub(crate) fn open(&self) -> Result<Conditions, Failure> {
+    pub(crate) fn open(&self) -> Result<Conditions> {
         let similarity = self.similarity;
         let usual = similarity.thresholds();
         let thresholds =
@@ -157,12 +157,12 @@ const LARGEST_MODEL: u64 = 1 << 26;
 
 impl ModelArg {
     /// Reads the model, or takes the built-in one.
-    pub(crate) fn open(&self) -> Result<Arc<Model>, Failure> {
+    pub(crate) fn open(&self) -> Result<Arc<Model>> {
         Ok(self.open_other()?.unwrap_or_else(Model::built_in))
     }
 
     /// Reads the model, if another than the built-in one is asked for.
-    pub(crate) fn open_other(&self) -> Result<Option<Arc<Model>>, Failure> {
+    pub(crate) fn open_other(&self) -> Result<Option<Arc<Model>>> {
         let Some(folder) = &self.folder else { return Ok(None) };
         let path = if folder.is_dir() { folder.join(MODEL_FILE) } else { folder.clone() };
         let name = shortened(&path.display().to_string(), 300);

@@ -23,7 +23,7 @@ use m3_trajectory::{Duplicates, SourceError, Trajectory, TrajectoryFile};
 
 use crate::cli::Common;
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, Result, code};
 use crate::cli::common::input::{self, Content, PredictionsArg};
 use crate::cli::common::places::{PointsAt, ScoredFiles, ScoredPlaces};
 use crate::cli::common::printer::Printer;
@@ -86,12 +86,7 @@ pub(crate) struct Scoring {
 impl ScoringArgs {
     /// Opens the files, `further` repetitions of the predictions included, and the encoder, which is fetched if
     /// needed.
-    pub(crate) fn open(
-        &self,
-        further: &[PathBuf],
-        common: &Common,
-        printer: Printer,
-    ) -> Result<Scoring, Failure> {
+    pub(crate) fn open(&self, further: &[PathBuf], common: &Common, printer: Printer) -> Result<Scoring> {
         let mut conditions = self.conditions.open()?;
         let seen = <[Mutex<FileFacts>; 2]>::default();
         let learn = |file: usize, trajectory: &Trajectory| {
@@ -175,7 +170,7 @@ impl ScoringArgs {
 }
 
 /// Fails if a trajectory could not be aligned; names it.
-pub(crate) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
+pub(crate) fn check_aligned(summary: &Summary) -> Result {
     let too_large = &summary.ledger.too_large;
     for id in too_large {
         Printer::error(&format!(
@@ -189,13 +184,12 @@ pub(crate) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
 }
 
 /// Receives a score with its similarities, and the opener of pictures of results.
-pub(crate) type ChosenSink<'a> =
-    dyn FnMut(ScoredTrajectory<'_>, Option<&ResultPictures>) -> Result<(), Failure> + 'a;
+pub(crate) type ChosenSink<'a> = dyn FnMut(ScoredTrajectory<'_>, Option<&ResultPictures>) -> Result + 'a;
 
 impl Scoring {
     /// Asks a language model about the matched pairs of all repetitions whose fidelity is uncertain. Later scores use
     /// its answers.
-    pub(crate) fn ask(&mut self, asking: &AskingSame) -> Result<AskedSame, Failure> {
+    pub(crate) fn ask(&mut self, asking: &AskingSame) -> Result<AskedSame> {
         let Self { predictions, further, references, conditions, embedder, printer, .. } = self;
         let mut doubtful = DoubtfulPairs::new(asking.band.scores());
         for predictions in std::iter::once(&*predictions).chain(&*further) {
@@ -232,7 +226,7 @@ impl Scoring {
         &mut self,
         keeps_similarities: bool,
         sink: &mut Sink<'_, Failure>,
-    ) -> Result<(Summary, ScoreSummary), Failure> {
+    ) -> Result<(Summary, ScoreSummary)> {
         let summary = self.run_repetition(1, keeps_similarities, sink)?;
         let report = self.summarize(&summary, None)?;
         Ok((summary, report))
@@ -244,7 +238,7 @@ impl Scoring {
         repeat: usize,
         keeps_similarities: bool,
         sink: &mut Sink<'_, Failure>,
-    ) -> Result<Summary, Failure> {
+    ) -> Result<Summary> {
         let Self { predictions, further, references, conditions, embedder, .. } = self;
         let predictions = repeat.checked_sub(2).and_then(|index| further.get(index)).unwrap_or(predictions);
         let options = conditions.options(keeps_similarities);
@@ -260,7 +254,7 @@ impl Scoring {
         &self,
         summary: &Summary,
         repeats: Option<RepeatsReport>,
-    ) -> Result<ScoreSummary, Failure> {
+    ) -> Result<ScoreSummary> {
         if self.conditions.catalog.as_ref().is_some_and(|catalog| !catalog.is_used()) {
             self.printer.warn(
                 "the catalog of `--tools` has no schema of any tool that both sides call: it changed nothing",
@@ -305,7 +299,7 @@ impl Scoring {
         chosen: &[usize],
         has_bar: bool,
         sink: &mut ChosenSink<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         let Self { ref predictions, ref references, ref conditions, .. } = *self;
         let options = conditions.options(true);
         let bar = has_bar.then(|| self.printer.progress("aligning"));

@@ -14,7 +14,7 @@ use m3_suites::{ChosenSuite, Group, MatchedCall, Scorer, SuiteMetric, Trial, Uni
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::Failure;
+use crate::cli::common::failure::{Failure, Result};
 use crate::cli::common::places::ScoredFiles;
 
 /// The option that chooses suites.
@@ -59,11 +59,7 @@ pub(crate) struct Suites<'c> {
 
 impl SuiteArgs {
     /// Opens the scorers of the chosen suites. `graded` has graded predictions for each repetition, or is empty.
-    pub(crate) fn open<'c>(
-        &self,
-        catalog: Option<&'c Catalog>,
-        graded: &[PathBuf],
-    ) -> Result<Suites<'c>, Failure> {
+    pub(crate) fn open<'c>(&self, catalog: Option<&'c Catalog>, graded: &[PathBuf]) -> Result<Suites<'c>> {
         let mut running: Vec<(ChosenSuite, Box<dyn Scorer + 'c>)> = Vec::new();
         for choice in &self.suites {
             let SuiteChoice::Other(chosen) = choice else { continue };
@@ -108,7 +104,7 @@ impl Suites<'_> {
         prediction: Option<&Trajectory>,
         matches: &[MatchReport],
         repeat: usize,
-    ) -> Result<Named<SuiteTrial>, Failure> {
+    ) -> Result<Named<SuiteTrial>> {
         let id = reference.id.as_str();
         self.seen.insert(id.to_owned());
         let graded = self.graded.get(repeat - 1);
@@ -130,7 +126,7 @@ impl Suites<'_> {
     }
 
     /// Scores the tasks that were not scored in this repetition, because they have no prediction.
-    pub(crate) fn end_repetition(&mut self, files: ScoredFiles<'_>, repeat: usize) -> Result<(), Failure> {
+    pub(crate) fn end_repetition(&mut self, files: ScoredFiles<'_>, repeat: usize) -> Result {
         let seen = std::mem::take(&mut self.seen);
         if !self.running.is_empty() {
             for index in 0..files.references.len() {

@@ -12,7 +12,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
 use m3_trajectory::{Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::Failure;
+use crate::cli::common::failure::{Failure, Result};
 use crate::cli::common::printer::Printer;
 
 /// How the names of the predictions' tools are read.
@@ -52,7 +52,7 @@ impl ToolNamesArg {
         predicted: &Vocabulary,
         [references, catalog]: [&Vocabulary; 2],
         printer: Printer,
-    ) -> Result<ToolNamesReport, Failure> {
+    ) -> Result<ToolNamesReport> {
         let (mode, RecognizedNames { mapping, ambiguous }) = match self {
             Self::Off => {
                 // Names in the catalog alone are not matched with anything.
@@ -239,7 +239,7 @@ pub(crate) fn check_order(
     files: [&TrajectoryFile; 2],
     [predictions, references]: [&FileFacts; 2],
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result {
     const HINT: &str = "hint: predictions come first, references second";
     let [predicted, expected] = files.map(TrajectoryFile::name);
     let are_references = predictions.references > 0 && references.references == 0;

@@ -14,7 +14,7 @@ use self::desk::Limits;
 pub(super) use self::service::serve;
 use self::toolbox::ScoreServer;
 use crate::cli::Common;
-use crate::cli::common::{Failure, Printer};
+use crate::cli::common::{Printer, Result};
 use crate::cli::library::pairs::PairArgs;
 
 /// Options of `m3 serve score`.
@@ -51,7 +51,7 @@ Examples:
       http://127.0.0.1:8080/score";
 
 /// Opens the scorer, and makes the desk with its limits.
-pub(super) fn open(args: ScoreServerArgs, common: &Common, printer: Printer) -> Result<Arc<Desk>, Failure> {
+pub(super) fn open(args: ScoreServerArgs, common: &Common, printer: Printer) -> Result<Arc<Desk>> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let limits = Limits {
         workers: args.workers.map_or_else(cores, usize::from),

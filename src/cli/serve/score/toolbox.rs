@@ -48,13 +48,15 @@ impl ScoreServer {
         let explains = tool == EXPLAIN;
         let done = self.desk.work(move |scorer| {
             let _place = place;
-            let (prediction, reference) =
-                (read(scorer, &arguments, "prediction")?, read(scorer, &arguments, "reference")?);
+            let prediction = read(scorer, &arguments, "prediction")?;
+            let reference = read(scorer, &arguments, "reference")?;
             if explains {
-                explained(scorer, prediction, reference)
-            } else {
-                scored(scorer, prediction, reference)
+                return Ok(ToolResult::text(scorer.audit(Some(prediction), reference)?.0));
             }
+            let pairs = scorer.score(&[(Some(prediction), reference)])?;
+            let text = pairs.first().and_then(|pair| pair.to_json().ok()).unwrap_or_default();
+            let value: Value = serde_json::from_str(&text).unwrap_or_default();
+            Ok::<_, PairError>(ToolResult::structured(&value))
         });
         match done.await {
             Ok(Ok(result)) => Answer::Result(result),
@@ -78,25 +80,6 @@ fn read(scorer: &PairScorer, arguments: &Map<String, Value>, name: &str) -> Resu
     };
     let value = arguments.get(name).ok_or_else(missing)?;
     scorer.read(name, value.to_string().as_bytes())
-}
-
-fn scored(
-    scorer: &PairScorer,
-    prediction: Trajectory,
-    reference: Trajectory,
-) -> Result<ToolResult, PairError> {
-    let pairs = scorer.score(&[(Some(prediction), reference)])?;
-    let text = pairs.first().and_then(|pair| pair.to_json().ok()).unwrap_or_default();
-    let value: Value = serde_json::from_str(&text).unwrap_or_default();
-    Ok(ToolResult::structured(&value))
-}
-
-fn explained(
-    scorer: &PairScorer,
-    prediction: Trajectory,
-    reference: Trajectory,
-) -> Result<ToolResult, PairError> {
-    Ok(ToolResult::text(scorer.audit(Some(prediction), reference)?.0))
 }
 
 fn tool(name: &str, description: &str) -> Tool {
