@@ -84,7 +84,10 @@ docs/fidelity.md explains how arguments are compared and what that reaches.";
 pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result {
     check_ask(args)?;
     if args.sources {
-        return sources(args, printer);
+        let report = SourcesReport::new(&*args.by.open()?);
+        let mut output = args.form.open(&[], printer)?;
+        args.form.write(&report, || sources_sheets(&report), &mut output, printer)?;
+        return output.commit();
     }
     let (sources, labels) = read_sources(args, printer)?;
     if args.train {
@@ -189,14 +192,6 @@ fn note_learned(model: &Model, sources: &[LabelledSource], labels: &[String], pr
             names.join(", ")
         ));
     }
-}
-
-/// Reports the sources that a model was made from.
-fn sources(args: &FidelityArgs, printer: Printer) -> Result {
-    let report = SourcesReport::new(&*args.by.open()?);
-    let mut output = args.form.open(&[], printer)?;
-    args.form.write(&report, || sources_sheets(&report), &mut output, printer)?;
-    output.commit()
 }
 
 /// Makes a model from labelled pairs, and reports its figures on pairs that it has not seen.

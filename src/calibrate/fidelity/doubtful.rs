@@ -51,13 +51,9 @@ impl<'p> DoubtfulPair<'p> {
 
     /// The calls in the form in which the model is asked.
     pub(crate) fn calls(&self) -> CallsToCompare<'_> {
-        CallsToCompare {
-            tool: &self.pair.tool,
-            arguments: [&self.pair.a, &self.pair.b],
-            question: self.pair.question.as_deref(),
-            argument: self.argument.as_deref(),
-            schema: self.schema,
-        }
+        let TestPair { tool, a, b, question, .. } = self.pair;
+        let (question, argument) = (question.as_deref(), self.argument.as_deref());
+        CallsToCompare { tool, arguments: [a, b], question, argument, schema: self.schema }
     }
 }
 

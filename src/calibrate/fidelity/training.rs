@@ -123,13 +123,8 @@ pub(crate) fn adapt(pairs: &[TestPair], examples: &[Example], base: &Model) -> (
 impl TestPair {
     /// The two calls of the pair, to be compared.
     pub(crate) fn calls(&self) -> CallPair<'_> {
-        CallPair {
-            tool: &self.tool,
-            a: Some(&self.a),
-            b: Some(&self.b),
-            question: self.question.as_deref(),
-            schema: self.schema.as_ref(),
-        }
+        let (question, schema) = (self.question.as_deref(), self.schema.as_ref());
+        CallPair { tool: &self.tool, a: Some(&self.a), b: Some(&self.b), question, schema }
     }
 }
 

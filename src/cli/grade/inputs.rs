@@ -192,14 +192,8 @@ pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, V
     }
     let rubric = args.rubric.0;
     let passes = args.repeat.unwrap_or(rubric.passes());
-    let panel = Panel {
-        graders,
-        settings: args.replies.settings(),
-        rubric,
-        passes,
-        seed: args.order_seed,
-        workers: args.workers.into(),
-    };
+    let (settings, seed, workers) = (args.replies.settings(), args.order_seed, args.workers.into());
+    let panel = Panel { graders, settings, rubric, passes, seed, workers };
     Ok((panel, recorders))
 }
 

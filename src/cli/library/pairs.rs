@@ -113,11 +113,8 @@ impl ScoredPair {
     /// Never in practice: all keys of a report are texts.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let report = self.report.as_ref();
-        let left_out = LeftOut {
-            id: &self.id,
-            task_type: self.task_type.as_deref(),
-            failure: self.failure.map(FailureClass::name),
-        };
+        let (task_type, failure) = (self.task_type.as_deref(), self.failure.map(FailureClass::name));
+        let left_out = LeftOut { id: &self.id, task_type, failure };
         let sums = report.map(|_| self.sums.to_string());
         pair_json(report.ok_or(left_out), sums.as_deref())
     }
@@ -180,11 +177,8 @@ impl From<CallFidelity> for FidelityOfCalls {
             verdict: argument.verdict.name(),
             reason: visible(&argument.reason, false).into_owned(),
         };
-        Self {
-            score: found.score,
-            is_same: found.score >= THRESHOLD,
-            arguments: found.arguments.into_iter().map(argument).collect(),
-        }
+        let arguments = found.arguments.into_iter().map(argument).collect();
+        Self { score: found.score, is_same: found.score >= THRESHOLD, arguments }
     }
 }
 

@@ -162,7 +162,7 @@ async fn run_with(
     end::warn_of_missing_price(prices.as_ref(), &name, printer);
     let price = prices.as_ref().and_then(|prices| end::price(prices, &name));
     let view = View::new(standing, args.workers, price, stop, printer);
-    let ended = begun.go(view.events(), stop.clone()).await;
+    let ended = begun.go(Arc::clone(&view.events), stop.clone()).await;
     view.finish();
     let end = ended?;
     offering::warn_of_unchecked(&checked, &named, printer);

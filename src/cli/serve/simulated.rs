@@ -209,21 +209,16 @@ fn names(servers: &[Arc<SimulatedServer>]) -> String {
 
 impl SimulatedArgs {
     fn options(&self) -> SimulatedOptions {
-        let faults = Faults {
-            delay: self.faults.delay.unwrap_or_default(),
-            failure_rate: self.faults.failure_rate,
-            crash_rate: self.faults.crash_rate,
-            hang_rate: self.faults.hang_rate,
-        };
+        let FaultArgs { delay, failure_rate, crash_rate, hang_rate } = self.faults;
+        let faults = Faults { delay: delay.unwrap_or_default(), failure_rate, crash_rate, hang_rate };
+        let kind = self.offer.distractor_kind;
+        let distractors = self.offer.distractors.map(|count| DistractorOptions { count, kind });
         SimulatedOptions {
             catalog: self.catalog.clone(),
             trajectories: self.trajectories.clone(),
             behaviour: Behaviour { seed: self.seed, is_strict: self.strict, faults },
             only: self.offer.only.clone(),
-            distractors: self
-                .offer
-                .distractors
-                .map(|count| DistractorOptions { count, kind: self.offer.distractor_kind }),
+            distractors,
         }
     }
 }

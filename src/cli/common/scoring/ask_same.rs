@@ -212,14 +212,8 @@ impl AskingSame {
                 bar.aside(|| printer.note(&said_of_retry("the model", &retry)));
             }
         };
-        let asker = SameAsker {
-            model: &self.model,
-            settings: &self.settings,
-            workers: AT_ONCE,
-            stop: &signals.first,
-            told: &on_retry,
-            done: &done,
-        };
+        let (model, settings, stop) = (&self.model, &self.settings, &signals.first);
+        let asker = SameAsker { model, settings, workers: AT_ONCE, stop, told: &on_retry, done: &done };
         let ended = runtime.block_on(signals.until_second(async { Ok(asker.ask(calls).await) }));
         // The command does not wait for requests that a provider has not answered yet.
         runtime.shutdown_timeout(Duration::from_secs(1));

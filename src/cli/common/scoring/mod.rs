@@ -277,18 +277,16 @@ impl Scoring {
         let input = |file: &TrajectoryFile| {
             Ok::<_, SourceError>(InputReport { name: file.name().to_owned(), sha256: file.digest()? })
         };
-        let tools = self.conditions.catalog.as_ref();
+        let tools = self.conditions.catalog.as_ref().map(|tools| (tools.name(), tools.digest()));
         let roles = self.conditions.roles.as_ref().map(|roles| roles.file());
+        let named =
+            |(name, sha256): (&str, &str)| InputReport { name: name.to_owned(), sha256: sha256.to_owned() };
         Ok(InputsReport {
             predictions: input(&self.predictions)?,
             repeats: self.further.iter().map(input).collect::<Result<_, _>>()?,
             references: input(&self.references)?,
-            tools: tools.map(|tools| InputReport {
-                name: tools.name().to_owned(),
-                sha256: tools.digest().to_owned(),
-            }),
-            roles: roles
-                .map(|(name, digest)| InputReport { name: name.to_owned(), sha256: digest.to_owned() }),
+            tools: tools.map(named),
+            roles: roles.map(named),
         })
     }
 
