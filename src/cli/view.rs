@@ -181,15 +181,11 @@ fn scorer(folder: &Path, args: &ViewArgs, common: &Common) -> Scorer {
         words.push(path.clone().into());
         words.extend(given.iter().cloned());
         let called = call(words, Arc::new(|_, _, _| true));
-        if is_complete(called.code) && path.is_file() {
+        // Where some trajectories have failed, the report is written too.
+        if matches!(called.code, 0 | code::FAILED) && path.is_file() {
             return Ok(path);
         }
         let said = called.messages.iter().map(|message| message.text.as_str());
         Err(format!("it could not be scored: {}", said.collect::<Vec<_>>().join("; ")))
     })
-}
-
-/// Whether a command with this exit code has written its report: some trajectories may have failed.
-fn is_complete(exit: u8) -> bool {
-    exit == 0 || exit == code::FAILED
 }

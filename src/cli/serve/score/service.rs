@@ -262,11 +262,9 @@ fn pair_to_json(pair: &ScoredPair, has_detail: bool) -> Box<RawValue> {
         return RawValue::from_string(text).unwrap_or_default();
     }
     let report = pair.report.as_ref();
-    raw(&Brief {
-        id: report.map(|report| report.id.as_str()),
-        failure: pair.failure.map(m3_trajectory::FailureClass::name),
-        metrics: report.map(|report| &report.metrics),
-    })
+    let id = report.map(|report| report.id.as_str());
+    let failure = pair.failure.map(m3_trajectory::FailureClass::name);
+    raw(&Brief { id, failure, metrics: report.map(|report| &report.metrics) })
 }
 
 fn raw(value: &impl Serialize) -> Box<RawValue> {
