@@ -13,20 +13,18 @@ use m3_trajectory::json::Json;
 use crate::import::MediaFolder;
 
 /// The folders that have the media of a file of trajectories.
-#[derive(Debug)]
-pub struct MediaFiles {
+pub(crate) struct MediaFiles {
     /// The folder of the file, and that of the run.
     folders: Vec<Workspace>,
     /// The folders that tasks' images are looked for in.
     images: Vec<PathBuf>,
     /// The number of files that were missing, or not of the expected kind.
-    missing: u64,
+    pub(crate) missing: u64,
 }
 
 impl MediaFiles {
     /// The media of a file of trajectories. Results may name files in its folder or in the run's, but none outside.
-    #[must_use]
-    pub fn beside(trajectories: &Path, images: Vec<PathBuf>) -> Self {
+    pub(crate) fn beside(trajectories: &Path, images: Vec<PathBuf>) -> Self {
         let folder = trajectories.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
         // `m3 run` also writes each prediction into a folder of its own.
         let of_one = |folder: &&PathBuf| folder.ends_with("predictions") || folder.ends_with("interrupted");
@@ -35,15 +33,9 @@ impl MediaFiles {
         Self { folders: folders.collect(), images, missing: 0 }
     }
 
-    /// The number of files that were missing, or not of the expected kind.
-    #[must_use]
-    pub fn missing(&self) -> u64 {
-        self.missing
-    }
-
     /// Puts the data of files in place of their names.
-    pub fn put_in(&mut self, trajectory: &mut Trajectory) {
-        let workspace = workspace_of(trajectory);
+    pub(crate) fn put_in(&mut self, trajectory: &mut Trajectory) {
+        let workspace = workspace(&trajectory.id, trajectory.repeat());
         each_part(trajectory, &mut |part| self.put_into(part, &workspace));
         self.put_image(trajectory, &workspace);
     }
@@ -116,11 +108,6 @@ impl MediaFiles {
     }
 }
 
-/// The folder in which a run worked on the task of this prediction, relative to the run's folder.
-fn workspace_of(trajectory: &Trajectory) -> String {
-    workspace(&trajectory.id, trajectory.repeat())
-}
-
 /// The folder in which a run worked on a task, relative to the run's folder.
 pub(crate) fn workspace(id: &str, repeat: Option<u64>) -> String {
     let repeat = repeat.and_then(|repeat| u32::try_from(repeat).ok()).unwrap_or(1);
@@ -131,7 +118,7 @@ pub(crate) fn workspace(id: &str, repeat: Option<u64>) -> String {
 ///
 /// # Errors
 /// A message if a file cannot be written.
-pub fn put_out(trajectory: &mut Trajectory, folder: &MediaFolder) -> Result<(), String> {
+pub(crate) fn put_out(trajectory: &mut Trajectory, folder: &MediaFolder) -> Result<(), String> {
     let mut failed = None;
     each_part(trajectory, &mut |part| {
         if failed.is_none() {
@@ -248,13 +235,13 @@ mod tests {
             let mut trajectory = with("a", names.iter().map(|name| picture(name)).collect());
             files.put_in(&mut trajectory);
             assert_eq!(datas(&mut trajectory), [true, true, false, false, false, false, false], "{place}");
-            assert_eq!(files.missing(), 5);
+            assert_eq!(files.missing, 5);
         }
         // Another task has another workspace.
         let mut files = MediaFiles::beside(&run.join("predictions.json"), Vec::new());
         let mut other = with("b", vec![picture("in.png")]);
         files.put_in(&mut other);
-        assert_eq!((datas(&mut other), files.missing()), (vec![false], 1));
+        assert_eq!((datas(&mut other), files.missing), (vec![false], 1));
     }
 
     #[test]
@@ -268,7 +255,7 @@ mod tests {
             let mut trajectory = Trajectory { image: Some(image.to_owned()), ..with("a", Vec::new()) };
             files.put_in(&mut trajectory);
             assert_eq!(datas(&mut trajectory), vec![true; usize::from(is_found)], "{image}");
-            assert_eq!(files.missing(), u64::from(!is_found));
+            assert_eq!(files.missing, u64::from(!is_found));
         }
     }
 }

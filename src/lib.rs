@@ -34,9 +34,9 @@
 
 #![forbid(unsafe_code)]
 
-pub mod calibrate;
+mod calibrate;
 pub mod cli;
-pub mod export;
-pub mod import;
-pub mod report;
+mod export;
+mod import;
+mod report;
 mod result_files;

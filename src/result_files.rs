@@ -15,6 +15,7 @@ use crate::import::MediaFolder;
 const FOLDER: &str = "results";
 
 /// Writes the files of results into a folder beside the trajectories, each named by its content, and counts results.
+#[derive(Default)]
 pub(crate) struct ResultFiles {
     /// The folder; `None` if files stay in the results.
     folder: Option<MediaFolder>,
@@ -34,12 +35,12 @@ impl ResultFiles {
         }
         let folder = out.with_file_name(FOLDER);
         let shown = visible(&folder.display().to_string(), false).into_owned();
-        Self { folder: Some(MediaFolder::new(&folder, out)), shown, bytes: 0, left: 0 }
+        Self { folder: Some(MediaFolder::new(&folder, out)), shown, ..Self::default() }
     }
 
     /// The files of trajectories whose results keep them inside.
     pub(crate) fn inside() -> Self {
-        Self { folder: None, shown: String::new(), bytes: 0, left: 0 }
+        Self::default()
     }
 
     /// The sizes of the results and of the files, in rows with labels.

@@ -8,27 +8,15 @@
 //! | --- | --- |
 //! | [`MajorityLabels`] | reads `m3.labels/1` and finds the majority label of each pair |
 //! | [`similarities`] | how alike the calls of each pair are |
-//! | [`Sweep`] | agreement for every pair of thresholds that makes a difference, and the best |
+//! | [`sweep`] | agreement for every pair of thresholds that makes a difference, and the best |
 //! | [`CalibrationReport`] | the report |
-//! | [`FidelityReport`] | how well a similarity separates same from different arguments, on labelled pairs |
+//! | [`fidelity`] | how well a similarity separates same from different arguments, on labelled pairs |
 
 mod advice;
-mod fidelity;
+pub(crate) mod fidelity;
 mod pairs;
 mod report;
-mod similarity;
 mod sweep;
 
-pub use fidelity::{
-    AskedPair, DoubtfulPair, FIDELITY_SCHEMA, FidelityReport, GroupReport, LabelledSource,
-    LabelledSourceError, PairFile, PairFileError, PairReport, ReliabilityReport, SourceReport, SourcesReport,
-    TestPair, TrainingReport, Trial, adapt, adapted_to, area_under_curve, brier_score, calibration_error,
-    cosine_trial, examples, file_labels, pair_files, train_anew, typed_trial,
-};
-pub use pairs::{LabelSummary, LabelledArguments, MajorityError, MajorityLabels};
-pub use report::{
-    AgreementCell, CALIBRATION_SCHEMA, CalibrationReport, IntervalReport, LabelCounts, SensitivityReport,
-    ThresholdReport, calibrate,
-};
-pub use similarity::similarities;
-pub use sweep::{LabelledPair, Pick, Sweep};
+pub(crate) use pairs::{LabelledArguments, MajorityError, MajorityLabels, similarities};
+pub(crate) use report::{CalibrationReport, IntervalReport, SensitivityReport, ThresholdReport, calibrate};

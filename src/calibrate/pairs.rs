@@ -1,14 +1,16 @@
 //! The majority labels of labelled pairs: [`MajorityLabels`].
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use m3_embedding::{Embedder, EncoderError, InputKey, cosine};
 use m3_judge::labels::{Label, Labels, LabelsError, PersonLabel};
+use m3_score::Serializer;
 use m3_trajectory::json::Json;
 
 /// The error of a file of labels that cannot be used to choose thresholds.
 #[derive(Debug, thiserror::Error)]
-pub enum MajorityError {
+pub(crate) enum MajorityError {
     /// The file cannot be read.
     #[error(transparent)]
     Labels(#[from] LabelsError),
@@ -24,43 +26,42 @@ pub enum MajorityError {
 
 /// A pair with the label that most people give it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LabelledArguments {
+pub(crate) struct LabelledArguments {
     /// The pair's id.
-    pub id: String,
+    pub(crate) id: String,
     /// The tool as `server/tool`.
-    pub tool: String,
+    pub(crate) tool: String,
     /// The arguments of the reference's call.
-    pub reference: Json,
+    pub(crate) reference: Json,
     /// The arguments of the predicted call.
-    pub predicted: Json,
+    pub(crate) predicted: Json,
     /// The majority label.
-    pub label: Label,
+    pub(crate) label: Label,
 }
 
 /// Counts of the labels in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LabelSummary {
+pub(crate) struct LabelSummary {
     /// The number of pairs in the file.
-    pub pairs: usize,
+    pub(crate) pairs: usize,
     /// The number of different names of people.
-    pub people: usize,
+    pub(crate) people: usize,
     /// The ids of pairs without any label.
-    pub unlabelled: Vec<String>,
+    pub(crate) unlabelled: Vec<String>,
     /// The ids of pairs in which no label has more votes than every other; they are left out.
-    pub ties: Vec<String>,
+    pub(crate) ties: Vec<String>,
     /// The ids of pairs in which people disagree but most give the same label.
-    pub disagreements: Vec<String>,
+    pub(crate) disagreements: Vec<String>,
 }
 
 /// The pairs of a file with their majority labels.
-#[derive(Debug)]
-pub struct MajorityLabels {
+pub(crate) struct MajorityLabels {
     /// The pairs that have a majority label.
-    pub pairs: Vec<LabelledArguments>,
+    pub(crate) pairs: Vec<LabelledArguments>,
     /// For each pair of the file, the labels that people give: 0 weak, 1 medium, 2 strong.
-    pub votes: Vec<Vec<Option<f64>>>,
+    pub(crate) votes: Vec<Vec<Option<f64>>>,
     /// Counts of the labels.
-    pub summary: LabelSummary,
+    pub(crate) summary: LabelSummary,
 }
 
 impl MajorityLabels {
@@ -68,24 +69,22 @@ impl MajorityLabels {
     ///
     /// # Errors
     /// [`MajorityError`].
-    pub fn read(path: &Path) -> Result<Self, MajorityError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, MajorityError> {
         let (labels, name) = Labels::read(path)?;
-        let labels_of_majority = Self::of(labels);
-        if labels_of_majority.pairs.is_empty() {
-            Err(MajorityError::NoMajority { name })
-        } else {
-            Ok(labels_of_majority)
-        }
+        let labels = Self::of(labels);
+        if labels.pairs.is_empty() { Err(MajorityError::NoMajority { name }) } else { Ok(labels) }
     }
 
     pub(super) fn of(labels: Labels) -> Self {
         let mut people = HashSet::new();
-        let mut labels_of_majority =
+        let mut majority_labels =
             Self { pairs: Vec::new(), votes: Vec::new(), summary: LabelSummary::default() };
         for pair in labels.pairs {
             people.extend(pair.labels.iter().map(|label| label.name.clone()));
-            labels_of_majority.votes.push(pair.labels.iter().map(|label| Some(grade(label.label))).collect());
-            let summary = &mut labels_of_majority.summary;
+            majority_labels
+                .votes
+                .push(pair.labels.iter().map(|label| Some(f64::from(label.label as u8))).collect());
+            let summary = &mut majority_labels.summary;
             summary.pairs += 1;
             if pair.labels.is_empty() {
                 summary.unlabelled.push(pair.id);
@@ -98,7 +97,7 @@ impl MajorityLabels {
             if pair.labels.iter().any(|other| other.label != label) {
                 summary.disagreements.push(pair.id.clone());
             }
-            labels_of_majority.pairs.push(LabelledArguments {
+            majority_labels.pairs.push(LabelledArguments {
                 id: pair.id,
                 tool: pair.tool,
                 reference: pair.reference,
@@ -106,17 +105,8 @@ impl MajorityLabels {
                 label,
             });
         }
-        labels_of_majority.summary.people = people.len();
-        labels_of_majority
-    }
-}
-
-/// The rank of a label: 0 weak, 1 medium, 2 strong.
-fn grade(label: Label) -> f64 {
-    match label {
-        Label::Weak => 0.0,
-        Label::Medium => 1.0,
-        Label::Strong => 2.0,
+        majority_labels.summary.people = people.len();
+        majority_labels
     }
 }
 
@@ -127,6 +117,47 @@ fn majority(labels: &[PersonLabel]) -> Option<Label> {
     let most = all.map(votes).into_iter().max().unwrap_or_default();
     let mut leading = all.into_iter().filter(|label| votes(*label) == most);
     leading.next().filter(|_| most > 0 && leading.next().is_none())
+}
+
+/// The similarity of each pair, in [-1, 1]: the cosine of the embeddings of the two serialized arguments.
+///
+/// # Errors
+/// [`EncoderError`].
+pub(crate) fn similarities(
+    pairs: &[LabelledArguments],
+    serializer: &Serializer<'_>,
+    embedder: &mut Embedder,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<f64>, EncoderError> {
+    let text = |pair: &LabelledArguments, arguments| serializer.text(&pair.tool, Some(arguments));
+    let texts: Vec<String> =
+        pairs.iter().flat_map(|pair| [text(pair, &pair.reference), text(pair, &pair.predicted)]).collect();
+    cosines(&texts, embedder, progress)
+}
+
+/// The cosine of each two consecutive texts, in [-1, 1]; 1 only if the encoder cannot distinguish them.
+///
+/// # Errors
+/// [`EncoderError`].
+pub(super) fn cosines(
+    texts: &[String],
+    embedder: &mut Embedder,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<f64>, EncoderError> {
+    let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let inputs = embedder.inputs(&borrowed)?;
+    let wanted: HashMap<InputKey, &str> = inputs.iter().copied().zip(borrowed).collect();
+    let wanted: Vec<(InputKey, &str)> = wanted.into_iter().collect();
+    embedder.embed(&wanted, progress)?;
+    let embedder = &*embedder;
+    let similarity = |pair: &[InputKey]| {
+        // As in the alignment: only texts that the encoder cannot distinguish have similarity 1.
+        if pair[0] == pair[1] {
+            return 1.0;
+        }
+        cosine(embedder.vector(&pair[0]), embedder.vector(&pair[1])).min(1.0 - f64::EPSILON)
+    };
+    Ok(inputs.chunks_exact(2).map(similarity).collect())
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::pairs::{LabelSummary, MajorityLabels};
 use super::sweep::{LabelledPair, Sweep, called};
 
 /// The schema of the report.
-pub const CALIBRATION_SCHEMA: &str = "m3.calibration/1";
+pub(crate) const CALIBRATION_SCHEMA: &str = "m3.calibration/1";
 
 /// The number of steps between 0 and 1 in the table of agreement.
 const STEPS: u32 = 50;
@@ -21,145 +21,144 @@ const STEPS: u32 = 50;
 /// Thresholds chosen from people's labels.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.calibration/1")]
-pub struct CalibrationReport {
+pub(crate) struct CalibrationReport {
     /// Always `m3.calibration/1`.
-    pub schema: String,
+    pub(crate) schema: String,
     /// The profile by which arguments are serialized.
-    pub profile: String,
+    pub(crate) profile: String,
     /// The name of the encoder.
-    pub encoder: String,
+    pub(crate) encoder: String,
     /// The encoder's fingerprint.
-    pub fingerprint: String,
+    pub(crate) fingerprint: String,
     /// Counts of the labels.
-    pub labels: LabelCounts,
+    pub(crate) labels: LabelCounts,
     /// The thresholds to score with: the best ones, or the default ones where `keep_default` is not empty.
-    pub recommended: ThresholdReport,
+    pub(crate) recommended: ThresholdReport,
     /// The reasons to recommend the default thresholds though others agree with more labels: the labels do not depend
     /// on the similarity, or are too few.
-    pub keep_default: Vec<String>,
+    pub(crate) keep_default: Vec<String>,
     /// Gaps in the labels: a kind of label that no pair has, a range in which all thresholds give the same result.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// The thresholds that agree with most labels.
-    pub best: ThresholdReport,
+    pub(crate) best: ThresholdReport,
     /// The default thresholds of scores.
-    pub default: ThresholdReport,
+    pub(crate) default: ThresholdReport,
     /// Of two pairs with different labels, how often the one with the higher label is the more similar; a tie counts
     /// half. 0.5 is chance; left out where all labels are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub concordance: Option<f64>,
+    pub(crate) concordance: Option<f64>,
     /// The interval of the concordance, by bootstrap over pairs (percentiles). With 0.5 in it, it may be chance.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub concordance_interval: Option<IntervalReport>,
+    pub(crate) concordance_interval: Option<IntervalReport>,
     /// The interval of the best weak threshold, by bootstrap over pairs (percentiles).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub weak_interval: Option<IntervalReport>,
+    pub(crate) weak_interval: Option<IntervalReport>,
     /// The interval of the best strong threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub strong_interval: Option<IntervalReport>,
+    pub(crate) strong_interval: Option<IntervalReport>,
     /// The interval of the agreement of the recommended thresholds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub agreement_interval: Option<IntervalReport>,
+    pub(crate) agreement_interval: Option<IntervalReport>,
     /// The mean agreement of the best thresholds of a resample with the pairs that are not in it: what to expect of new
     /// pairs. The agreement with the pairs that chose the thresholds is higher.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected_agreement: Option<f64>,
+    pub(crate) expected_agreement: Option<f64>,
     /// The confidence level of the intervals.
-    pub level: f64,
+    pub(crate) level: f64,
     /// The number of resamples.
-    pub resamples: usize,
+    pub(crate) resamples: usize,
     /// The seed of the resamples.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Agreement for thresholds in steps of 0.02, weak below strong.
-    pub sweep: Vec<AgreementCell>,
+    pub(crate) sweep: Vec<AgreementCell>,
     /// The scores of the predictions with several thresholds; empty without predictions.
-    pub sensitivity: Vec<SensitivityReport>,
+    pub(crate) sensitivity: Vec<SensitivityReport>,
 }
 
 /// The number of labels of each kind.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct LabelCounts {
+pub(crate) struct LabelCounts {
     /// The number of pairs in the file.
-    pub pairs: usize,
+    pub(crate) pairs: usize,
     /// The number of pairs by which the thresholds are chosen: those with a majority label.
-    pub used: usize,
+    pub(crate) used: usize,
     /// The number of people who gave labels.
-    pub people: usize,
+    pub(crate) people: usize,
     /// The number of pairs with the majority label weak.
-    pub weak: usize,
+    pub(crate) weak: usize,
     /// The number of pairs with the majority label medium.
-    pub medium: usize,
+    pub(crate) medium: usize,
     /// The number of pairs with the majority label strong.
-    pub strong: usize,
+    pub(crate) strong: usize,
     /// Krippendorff's alpha of the labels, on an ordinal scale; left out if no two people labelled the same pair.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub krippendorff_alpha: Option<f64>,
+    pub(crate) krippendorff_alpha: Option<f64>,
     /// The ids of pairs without labels.
-    pub unlabelled: Vec<String>,
+    pub(crate) unlabelled: Vec<String>,
     /// The ids of pairs in which no label has more votes than every other; they are left out.
-    pub ties: Vec<String>,
+    pub(crate) ties: Vec<String>,
     /// The ids of pairs in which people disagree but most give the same label.
-    pub disagreements: Vec<String>,
+    pub(crate) disagreements: Vec<String>,
     /// The ids of pairs whose label the recommended thresholds do not give.
-    pub not_met: Vec<String>,
+    pub(crate) not_met: Vec<String>,
 }
 
 /// A pair of thresholds and its agreement with the labels.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct ThresholdReport {
+pub(crate) struct ThresholdReport {
     /// The weak threshold.
-    pub weak: f64,
+    pub(crate) weak: f64,
     /// The strong threshold.
-    pub strong: f64,
+    pub(crate) strong: f64,
     /// The share of pairs to which the thresholds give the majority label, in [0, 1].
-    pub agreement: f64,
+    pub(crate) agreement: f64,
     /// Cohen's kappa of the labels and those that the thresholds give.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cohen_kappa: Option<f64>,
+    pub(crate) cohen_kappa: Option<f64>,
     /// Cohen's kappa with quadratic weights.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub weighted_kappa: Option<f64>,
+    pub(crate) weighted_kappa: Option<f64>,
 }
 
 /// A confidence interval.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct IntervalReport {
+pub(crate) struct IntervalReport {
     /// The lower end.
-    pub low: f64,
+    pub(crate) low: f64,
     /// The upper end.
-    pub high: f64,
+    pub(crate) high: f64,
 }
 
 /// The agreement of two thresholds with the labels.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct AgreementCell {
+pub(crate) struct AgreementCell {
     /// The weak threshold.
-    pub weak: f64,
+    pub(crate) weak: f64,
     /// The strong threshold.
-    pub strong: f64,
+    pub(crate) strong: f64,
     /// The share of pairs to which the thresholds give the majority label.
-    pub agreement: f64,
+    pub(crate) agreement: f64,
 }
 
 /// Scores of the predictions with these thresholds.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct SensitivityReport {
+pub(crate) struct SensitivityReport {
     /// The name of the thresholds: `recommended`, `default`, `low end`, `high end`.
-    pub name: String,
+    pub(crate) name: String,
     /// The weak threshold.
-    pub weak: f64,
+    pub(crate) weak: f64,
     /// The strong threshold.
-    pub strong: f64,
+    pub(crate) strong: f64,
     /// Matched pairs / reference calls.
-    pub recall: f64,
+    pub(crate) recall: f64,
     /// How similar the arguments of matched calls are.
-    pub argument_similarity: f64,
+    pub(crate) argument_similarity: f64,
     /// The mean of the six alignment metrics.
-    pub average: f64,
+    pub(crate) average: f64,
 }
 
 /// Chooses thresholds. `similarities` are those of the file's pairs, in their order. `None` without pairs.
-#[must_use]
-pub fn calibrate(
+pub(crate) fn calibrate(
     file: &MajorityLabels,
     similarities: &[f64],
     profile: Profile,
@@ -220,17 +219,11 @@ fn meets(pair: &LabelledPair, weak: f64, strong: f64) -> bool {
     called(pair.similarity, weak, strong) == pair.label
 }
 
-fn place(label: Label) -> usize {
-    match label {
-        Label::Weak => 0,
-        Label::Medium => 1,
-        Label::Strong => 2,
-    }
-}
-
 fn thresholds(pairs: &[LabelledPair], weak: f64, strong: f64) -> ThresholdReport {
-    let both: Vec<(usize, usize)> =
-        pairs.iter().map(|pair| (place(pair.label), place(called(pair.similarity, weak, strong)))).collect();
+    let both: Vec<(usize, usize)> = pairs
+        .iter()
+        .map(|pair| (pair.label as usize, called(pair.similarity, weak, strong) as usize))
+        .collect();
     let met = both.iter().filter(|(said, called)| said == called).count();
     ThresholdReport {
         weak,

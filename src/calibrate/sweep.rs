@@ -13,27 +13,26 @@ use m3_score::{Thresholds, is_strong};
 
 /// A pair of calls: its similarity and its majority label.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LabelledPair {
+pub(crate) struct LabelledPair {
     /// The similarity, in [-1, 1].
-    pub similarity: f64,
+    pub(crate) similarity: f64,
     /// The majority label.
-    pub label: Label,
+    pub(crate) label: Label,
 }
 
 /// A pair of thresholds, and how many labels it agrees with.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pick {
+pub(crate) struct Pick {
     /// The weak threshold.
-    pub weak: f64,
+    pub(crate) weak: f64,
     /// The strong threshold.
-    pub strong: f64,
+    pub(crate) strong: f64,
     /// The share of pairs whose label it agrees with, in [0, 1].
-    pub agreement: f64,
+    pub(crate) agreement: f64,
 }
 
 /// Labelled pairs sorted by similarity, and the grid between them.
-#[derive(Debug)]
-pub struct Sweep {
+pub(crate) struct Sweep {
     /// The pairs by similarity, with their index in the caller's list.
     sorted: Vec<(LabelledPair, usize)>,
     /// The grid: for each threshold, the number of pairs below it, and the values that represent it.
@@ -50,7 +49,6 @@ struct Gap {
 }
 
 /// The label that two thresholds give to a similarity.
-#[must_use]
 pub(super) fn called(similarity: f64, weak: f64, strong: f64) -> Label {
     if is_strong(similarity, strong) {
         Label::Strong
@@ -63,8 +61,7 @@ pub(super) fn called(similarity: f64, weak: f64, strong: f64) -> Label {
 
 impl Sweep {
     /// Sorts the pairs. Similarities that are not numbers count as 0.
-    #[must_use]
-    pub fn new(pairs: &[LabelledPair]) -> Self {
+    pub(crate) fn new(pairs: &[LabelledPair]) -> Self {
         let clean = |pair: &LabelledPair| LabelledPair {
             similarity: if pair.similarity.is_nan() { 0.0 } else { pair.similarity },
             ..*pair
@@ -77,8 +74,7 @@ impl Sweep {
     }
 
     /// The share of pairs whose label these thresholds agree with; `None` without pairs.
-    #[must_use]
-    pub fn agreement(&self, weak: f64, strong: f64) -> Option<f64> {
+    pub(crate) fn agreement(&self, weak: f64, strong: f64) -> Option<f64> {
         let met = |(pair, _): &&(LabelledPair, usize)| called(pair.similarity, weak, strong) == pair.label;
         let met = self.sorted.iter().filter(met).count();
         (!self.sorted.is_empty()).then(|| met as f64 / self.sorted.len() as f64)
@@ -86,14 +82,12 @@ impl Sweep {
 
     /// The thresholds that agree with most labels. Of equally good ones those nearest to 0.6 and 0.8, by the sum of
     /// both distances; of equally near ones the lower. `None` without pairs.
-    #[must_use]
-    pub fn best(&self) -> Option<Pick> {
+    pub(crate) fn best(&self) -> Option<Pick> {
         self.best_of(&vec![1; self.sorted.len()])
     }
 
     /// The thresholds that agree with most labels if each pair, by its index in the caller's list, counts this often.
-    #[must_use]
-    pub fn best_of(&self, counts: &[u32]) -> Option<Pick> {
+    pub(crate) fn best_of(&self, counts: &[u32]) -> Option<Pick> {
         let default = Thresholds::default();
         let weight = |index: usize| f64::from(counts.get(index).copied().unwrap_or_default());
         let total: f64 = self.sorted.iter().map(|(_, index)| weight(*index)).sum();
@@ -146,8 +140,7 @@ impl Sweep {
     }
 
     /// The share of pairs that were not drawn whose label these thresholds agree with.
-    #[must_use]
-    pub fn agreement_of_rest(&self, counts: &[u32], pick: &Pick) -> Option<f64> {
+    pub(crate) fn agreement_of_rest(&self, counts: &[u32], pick: &Pick) -> Option<f64> {
         let rest = self.sorted.iter().filter(|(_, index)| counts.get(*index).is_none_or(|count| *count == 0));
         let (mut met, mut all) = (0_u32, 0_u32);
         for (pair, _) in rest {
@@ -155,12 +148,6 @@ impl Sweep {
             met += u32::from(called(pair.similarity, pick.weak, pick.strong) == pair.label);
         }
         (all > 0).then(|| f64::from(met) / f64::from(all))
-    }
-
-    /// The number of thresholds that make a difference.
-    #[must_use]
-    pub fn grid_size(&self) -> usize {
-        self.gaps.len()
     }
 }
 

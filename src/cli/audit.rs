@@ -17,14 +17,11 @@ use m3_trajectory::Trajectory;
 use m3_view::AuditPage;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input;
-use crate::cli::common::output::{Output, WidthArgs, form, place_of};
-use crate::cli::common::places::PointsAt;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::write_json;
-use crate::cli::common::scoring::{Scoring, ScoringArgs, check_aligned};
-use crate::cli::score::forms::ScoreFormArg;
+use crate::cli::common::{
+    Failure, Output, PointsAt, Printer, Result, Scoring, ScoringArgs, WidthArgs, check_aligned, form, input,
+    place_of, write_json,
+};
+use crate::cli::score::options::ScoreFormArg;
 
 /// Options of `m3 audit`.
 #[derive(Debug, Args)]
@@ -104,27 +101,26 @@ struct Findings {
 }
 
 /// Shows where the numbers of two files come from.
-pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result {
     args.check_targets()?;
-    args.scoring.ask().check()?;
+    args.scoring.ask.check()?;
     let format = form(args.format, args.out.as_deref())?;
-    let images = input::image_folders(args.images.as_ref(), || image_folders(args.scoring.references()))?;
+    let images = input::image_folders(args.images.as_ref(), || image_folders(&args.scoring.references))?;
     let inputs = args.scoring.inputs();
-    let kept: Vec<&Path> = inputs.iter().copied().chain(args.scoring.ask().cassettes()).collect();
+    let kept: Vec<&Path> = inputs.iter().copied().chain(args.scoring.ask.cassettes()).collect();
     let page = args.html.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()?;
     let output = args.prints().then(|| Output::open(args.out.as_deref(), &kept, printer)).transpose()?;
-    let asking = args.scoring.ask().open(&inputs, printer)?;
+    let asking = args.scoring.ask.open(&inputs, printer)?;
     let mut scoring = args.scoring.open(&[], common, printer)?;
     check_ids(&args.id, &scoring)?;
-    args.scoring.predictions().say_further(printer);
+    args.scoring.predictions.say_further(printer);
     let asked = asking.map(|asking| scoring.ask(&asking)).transpose()?;
     let (trajectories, mut findings, set) = score(&mut scoring)?;
     if page.is_some() {
         findings.intervals = intervals(&trajectories, scoring.profile)?;
     }
     let chosen = args.choose(trajectories, printer)?;
-    let page = page.map(|output| AuditPage::new(&images, chosen.len(), output)).transpose();
-    let mut page = page.map_err(|cause| Failure::written(&cause))?;
+    let mut page = page.map(|output| AuditPage::new(&images, chosen.len(), output)).transpose()?;
     let mut printed_to = output
         .map(|output| AuditOutput::new(output, (format, &args.width), &findings.summary))
         .transpose()?;
@@ -143,15 +139,14 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
         let mut audit = TrajectoryAudit::new(scored.score, both.0, both.1, (profile, cost), pictures);
         audit.score.places = places.next().unwrap_or_default();
         if let Some(page) = &mut page {
-            let added = page.add(&audit, both, pictures);
-            added.map_err(|cause| Failure::written(&cause))?;
+            page.add(&audit, both, pictures)?;
         }
         printed_to.as_mut().map_or(Ok(()), |target| target.add(audit))
     })?;
     if let Some(page) = page {
         let trajectories = counted(page.len(), "trajectory");
         let output = page.finish(&findings.summary, &findings.overview, &findings.intervals);
-        output.map_err(|cause| Failure::written(&cause))?.commit()?;
+        output?.commit()?;
         let path = args.html.as_deref().unwrap_or(Path::new("-"));
         printer.note(&format!("{trajectories} in `{}`", path.display()));
     }
@@ -162,7 +157,7 @@ pub(super) fn run(args: &AuditArgs, common: &Common, printer: Printer) -> Result
 }
 
 /// Scores the set, and sorts its trajectories by cost.
-fn score(scoring: &mut Scoring) -> Result<(Vec<TrajectoryCost>, Findings, Summary), Failure> {
+fn score(scoring: &mut Scoring) -> Result<(Vec<TrajectoryCost>, Findings, Summary)> {
     let profile = scoring.profile;
     let (mut ids, mut sums) = (Vec::new(), Vec::new());
     let mut gathering = Gathering::default();
@@ -185,7 +180,7 @@ fn score(scoring: &mut Scoring) -> Result<(Vec<TrajectoryCost>, Findings, Summar
 }
 
 /// Intervals of the metrics of the set, by resampling its trajectories.
-fn intervals(trajectories: &[TrajectoryCost], profile: Profile) -> Result<MetricIntervals, Failure> {
+fn intervals(trajectories: &[TrajectoryCost], profile: Profile) -> Result<MetricIntervals> {
     let mut sums: Vec<(&str, WeightedSums)> =
         trajectories.iter().map(|found| (found.id.as_str(), found.sums)).collect();
     // Sorted by id, as in leaderboards: the same draws give the same intervals.
@@ -195,8 +190,7 @@ fn intervals(trajectories: &[TrajectoryCost], profile: Profile) -> Result<Metric
         let metrics = sums.metrics(profile);
         Metric::ALL.map(|metric| metrics[metric])
     };
-    let resamples = bootstrap(&[sums], statistic, &Draws::default())
-        .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let resamples = bootstrap(&[sums], statistic, &Draws::default()).map_err(Failure::input)?;
     let interval = |metric: Metric| {
         let interval = resamples.estimate(0, metric.index(), LEVEL).interval?;
         Some((metric, (interval.low, interval.high)))
@@ -205,14 +199,15 @@ fn intervals(trajectories: &[TrajectoryCost], profile: Profile) -> Result<Metric
 }
 
 /// Fails for ids that are not among the references; suggests similar ones.
-fn check_ids(ids: &[String], scoring: &Scoring) -> Result<(), Failure> {
+fn check_ids(ids: &[String], scoring: &Scoring) -> Result {
     let Some(id) = ids.iter().find(|id| scoring.references.find(id).is_none()) else { return Ok(()) };
     let ids = (0..scoring.references.len()).map(|index| Ok(scoring.references.look_at(index)?.id.clone()));
-    let known = ids.collect::<Result<Vec<String>, Failure>>()?;
+    let known = ids.collect::<Result<Vec<String>>>()?;
     let nearest = list_of_nearest(id, known.iter().map(String::as_str), SHOWN_ID);
-    let message =
-        format!("no reference has the id `{}`\nhint: the nearest are {nearest}", shortened(id, SHOWN_ID));
-    Err(Failure::new(code::INPUT, message))
+    Err(Failure::input(format!(
+        "no reference has the id `{}`\nhint: the nearest are {nearest}",
+        shortened(id, SHOWN_ID)
+    )))
 }
 
 /// The output besides the page.
@@ -224,17 +219,12 @@ enum AuditOutput {
 }
 
 impl AuditOutput {
-    fn new(
-        output: Output,
-        (format, width): (FormatArg, &WidthArgs),
-        summary: &ScoreSummary,
-    ) -> Result<Self, Failure> {
+    fn new(output: Output, (format, width): (FormatArg, &WidthArgs), summary: &ScoreSummary) -> Result<Self> {
         let (columns, is_styled) = (width.columns(&output), output.is_styled());
         match format {
             FormatArg::Table => {
                 let mut terminal = AuditTerminal::new(output, columns, is_styled);
-                let begun = terminal.begin(summary);
-                begun.map_err(|cause| Failure::written(&cause))?;
+                terminal.begin(summary)?;
                 Ok(Self::Table(terminal))
             }
             FormatArg::Json => Ok(Self::Json(output, Vec::new())),
@@ -243,27 +233,22 @@ impl AuditOutput {
         }
     }
 
-    fn add(&mut self, audit: TrajectoryAudit) -> Result<(), Failure> {
+    fn add(&mut self, audit: TrajectoryAudit) -> Result {
         match self {
-            Self::Table(terminal) => terminal.write(&audit).map_err(|cause| Failure::written(&cause)),
-            Self::Json(_, audits) => {
-                audits.push(audit);
-                Ok(())
-            }
-            Self::Faults(_, _, reports) => {
-                reports.push(audit.score);
-                Ok(())
-            }
+            Self::Table(terminal) => terminal.write(&audit)?,
+            Self::Json(_, audits) => audits.push(audit),
+            Self::Faults(_, _, reports) => reports.push(audit.score),
         }
+        Ok(())
     }
 
-    fn finish(self, findings: Findings) -> Result<(), Failure> {
+    fn finish(self, findings: Findings) -> Result {
         match self {
             Self::Table(terminal) => terminal.into_writer().commit(),
             Self::Json(mut output, trajectories) => {
                 let Findings { overview, summary: score, .. } = findings;
                 let report = AuditReport { schema: AUDIT_SCHEMA.to_owned(), score, overview, trajectories };
-                write_json(&report, &mut output).map_err(|cause| Failure::written(&cause))?;
+                write_json(&report, &mut output)?;
                 output.commit()
             }
             Self::Faults(mut output, form, reports) => {
@@ -272,7 +257,7 @@ impl AuditOutput {
                     reports.iter().try_for_each(|report| renderer.trajectory(report))?;
                     renderer.finish(&findings.summary)
                 };
-                write(&mut output).map_err(|cause| Failure::written(&cause))?;
+                write(&mut output)?;
                 output.commit()
             }
         }
@@ -286,18 +271,13 @@ impl AuditArgs {
     }
 
     /// Chooses the trajectories to show from all that were scored.
-    fn choose(
-        &self,
-        trajectories: Vec<TrajectoryCost>,
-        printer: Printer,
-    ) -> Result<Vec<TrajectoryCost>, Failure> {
+    fn choose(&self, trajectories: Vec<TrajectoryCost>, printer: Printer) -> Result<Vec<TrajectoryCost>> {
         let of_references = |id: &&String| !trajectories.iter().any(|found| found.id == **id);
         if let Some(id) = self.id.iter().find(of_references) {
             let id = shortened(id, SHOWN_ID);
-            let message = format!(
+            return Err(Failure::input(format!(
                 "`{id}` has no prediction, or one that failed, and this profile leaves such references out"
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         }
         let all = trajectories.len();
         let worst = match (self.worst, &self.html) {
@@ -317,7 +297,7 @@ impl AuditArgs {
     }
 
     /// Fails if the page and the other output would go to the same file: one would overwrite the other.
-    fn check_targets(&self) -> Result<(), Failure> {
+    fn check_targets(&self) -> Result {
         let standard = || PathBuf::from("-");
         let Some(page) = self.html.as_ref().filter(|_| self.prints()) else { return self.check_ending() };
         let printed = self.out.clone().unwrap_or_else(standard);
@@ -326,18 +306,17 @@ impl AuditArgs {
         }
         let target =
             if *page == standard() { "standard output".to_owned() } else { format!("`{}`", page.display()) };
-        let message =
-            format!("--html and --out would both write to {target}\nhint: name two different files");
-        Err(Failure::new(code::INPUT, message))
+        Err(Failure::input(format!(
+            "--html and --out would both write to {target}\nhint: name two different files"
+        )))
     }
 
     /// Fails for an `--out` with the ending of a page.
-    fn check_ending(&self) -> Result<(), Failure> {
+    fn check_ending(&self) -> Result {
         let ending = self.out.as_deref().and_then(Path::extension);
         let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
         if self.format.is_none() && ending.is_some_and(|ending| ending == "html" || ending == "htm") {
-            let message = "--out takes what is printed\nhint: `--html FILE` writes the page";
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input("--out takes what is printed\nhint: `--html FILE` writes the page"));
         }
         Ok(())
     }

@@ -1,15 +1,11 @@
 //! The command `m3 cache`: shows or clears the cache of embeddings.
 
-use std::io::Write as _;
-
 use clap::{Args, ValueEnum};
 use m3_encoder::{Cache, CacheUsage};
 use m3_report::visible;
 
 use super::Common;
-use crate::cli::common::encoder::cache_limit;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Printer, Result, cache_limit, print};
 
 /// Options of `m3 cache`.
 #[derive(Debug, Args)]
@@ -33,30 +29,20 @@ enum Action {
 }
 
 /// Shows or clears the cache.
-pub(super) fn run(args: &CacheArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &CacheArgs, common: &Common, printer: Printer) -> Result {
     let cache_dir = common.assets()?.cache_dir;
     let limit = cache_limit(printer);
     let mut lines = vec![visible(&Cache::path(&cache_dir).display().to_string(), false).into_owned()];
-    if args.action == Action::Clear {
-        match Cache::clear(&cache_dir, limit)? {
-            None => lines.push("nothing to remove".to_owned()),
-            Some(held) => {
-                lines.push(format!("removed {:.1} MiB", mebibytes(held.bytes)));
-                lines.extend(contents(&held));
-            }
-        }
-    } else {
-        match Cache::usage(&cache_dir, limit)? {
-            None => lines.push("empty".to_owned()),
-            Some(usage) => {
-                lines.push(format!("{:.1} MiB of {:.0} MiB", mebibytes(usage.bytes), mebibytes(usage.limit)));
-                lines.extend(contents(&usage));
-            }
-        }
-    }
-    let mut out = Printer::out();
-    let written = writeln!(out, "{}", lines.join("\n")).and_then(|()| out.flush());
-    written.map_err(|cause| Failure::output("standard output", &cause))
+    let is_clear = args.action == Action::Clear;
+    let usage = if is_clear { Cache::clear(&cache_dir, limit)? } else { Cache::usage(&cache_dir, limit)? };
+    lines.push(match &usage {
+        None if is_clear => "nothing to remove".to_owned(),
+        None => "empty".to_owned(),
+        Some(removed) if is_clear => format!("removed {:.1} MiB", mebibytes(removed.bytes)),
+        Some(held) => format!("{:.1} MiB of {:.0} MiB", mebibytes(held.bytes), mebibytes(held.limit)),
+    });
+    lines.extend(usage.iter().flat_map(contents));
+    print(format!("{}\n", lines.join("\n")))
 }
 
 fn mebibytes(bytes: u64) -> f64 {

@@ -13,11 +13,7 @@ use super::Common;
 use crate::calibrate::{
     CalibrationReport, MajorityError, MajorityLabels, SensitivityReport, calibrate, similarities,
 };
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input;
-use crate::cli::common::printer::{Printer, Unit};
-use crate::cli::common::results::TablesArgs;
+use crate::cli::common::{EncoderArgs, Failure, Printer, Result, TablesArgs, input};
 use crate::cli::leaderboard::draw;
 use crate::report::{calibration_picture, calibration_sheets};
 
@@ -58,7 +54,7 @@ docs/calibrate.md explains the labels and what is recommended. To score with oth
   m3 score predictions.json references.json --tau-weak 0.55 --tau-strong 0.82";
 
 /// Chooses thresholds from people's labels.
-pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Result {
     let labels = MajorityLabels::read(&args.labels)?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let profile = args.profile;
@@ -72,19 +68,15 @@ pub(super) fn run(args: &CalibrateArgs, common: &Common, printer: Printer) -> Re
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     let mut output = args.tables.form.open(&inputs, printer)?;
     if let Some(folder) = &args.figures {
-        std::fs::create_dir_all(folder)
-            .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
+        std::fs::create_dir_all(folder).map_err(Failure::at(folder))?;
     }
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
-    let mut bar = printer.bar(Unit::Progress);
     let serializer = Serializer::new(profile, catalog.as_ref());
-    let measured = similarities(&labels.pairs, &serializer, &mut embedder, &mut |done, total| {
-        bar.set("embedding", done as u64, total as u64);
-    })?;
-    drop(bar);
-    let report = calibrate(&labels, &measured, profile, embedder.identity(), &args.tables.draws());
-    let mut report =
-        report.ok_or_else(|| Failure::new(code::INPUT, "there is no pair to choose thresholds by"))?;
+    let mut progress = printer.progress("embedding");
+    let measured = similarities(&labels.pairs, &serializer, &mut embedder, &mut progress)?;
+    drop(progress);
+    let report = calibrate(&labels, &measured, profile, embedder.identity(), &args.tables.draws.draws());
+    let mut report = report.ok_or_else(|| Failure::input("there is no pair to choose thresholds by"))?;
     if let Some([predictions, references]) = &files {
         let options = ScoreOptions { profile, catalog: catalog.as_ref(), ..ScoreOptions::default() };
         report.sensitivity = sensitivity(&report, predictions, references, options, &mut embedder, printer)?;
@@ -106,7 +98,7 @@ fn sensitivity(
     options: ScoreOptions<'_>,
     embedder: &mut Embedder,
     printer: Printer,
-) -> Result<Vec<SensitivityReport>, Failure> {
+) -> Result<Vec<SensitivityReport>> {
     let mut chosen = vec![
         ("recommended", report.recommended.weak, report.recommended.strong),
         ("default", report.default.weak, report.default.strong),
@@ -119,17 +111,15 @@ fn sensitivity(
     for (name, weak, strong) in chosen {
         // The ends come from different resamples and may be in the wrong order.
         let (weak, strong) = (weak.min(strong).clamp(0.0, 1.0), strong.max(weak).clamp(0.0, 1.0));
-        let options = ScoreOptions { thresholds: Thresholds::new(weak, strong)?, ..options };
-        let mut bar = printer.bar(Unit::Trajectories);
+        let options =
+            ScoreOptions { thresholds: Thresholds::new(weak, strong).map_err(Failure::input)?, ..options };
         let summary = m3_score::score::<Failure>(
             predictions,
             references,
             options,
             embedder,
             &mut |_| Ok(()),
-            &mut |done, total| {
-                bar.set("scoring", done as u64, total as u64);
-            },
+            &mut printer.progress("scoring"),
         )?;
         let metrics = summary.aggregate.metrics(options.profile);
         counts.push(SensitivityReport {
@@ -148,7 +138,7 @@ impl From<MajorityError> for Failure {
     fn from(error: MajorityError) -> Self {
         match error {
             MajorityError::Labels(LabelsError::File(error)) => error.into(),
-            error => Self::new(code::INPUT, error.to_string()),
+            error => Self::input(error),
         }
     }
 }

@@ -15,17 +15,14 @@ use m3_support::text::shortened;
 use m3_trajectory::WholeFile;
 use m3_trajectory::json;
 use serde_json::{Map, Value};
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{
-    HostWithEvents, Servers, Signals, StartNotes, add_simulated, nearest, redactor, runtime, select,
-    shown_lines, start,
+use crate::cli::common::{
+    EncoderArgs, Failure, HostWithEvents, Output, Printer, Result, Signals, StartNotes, code, configuration,
+    nearest, redactor, runtime, select, shown_lines, start,
 };
-use crate::cli::common::output::Output;
-use crate::cli::common::printer::{Printer, Unit};
 
 /// Options of `m3 call`.
 #[derive(Debug, Args)]
@@ -80,27 +77,21 @@ enum FormatArg {
 }
 
 /// Calls one tool.
-pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result {
     let tool = ToolName::parse(&args.tool).ok_or_else(|| {
         let tool = shortened(&args.tool, 100);
-        Failure::new(
-            code::INPUT,
-            format!("`{tool}` is no tool\nhint: write server/tool; `m3 tools` lists them"),
-        )
+        Failure::input(format!("`{tool}` is no tool\nhint: write server/tool; `m3 tools` lists them"))
     })?;
     let arguments = read_arguments(&args.arguments)?;
-    let Servers::Configured(mut config) = Servers::open(&args.config, printer)? else {
-        let message = "a catalog has no servers to call\nhint: give the configuration that starts them";
-        return Err(Failure::new(code::INPUT, message));
-    };
-    add_simulated(&mut config, || args.encoder.open(common.assets()?, printer), printer)?;
+    let message = "a catalog has no servers to call\nhint: give the configuration that starts them";
+    let mut config = configuration(&args.config, &args.encoder, message, (common, printer))?;
     prepare(&mut config, &tool, args)?;
     let redactor = redactor(&config)?;
     let mut output = Output::open(args.out.as_deref(), &[&args.config], printer)?.outliving_its_reader();
-    let workspace = Workspace::open(args.workspace.as_deref())?;
+    let (workspace, temporary) = open_workspace(args.workspace.as_deref())?;
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
-    let call = Call { args, tool, arguments, workspace: workspace.path(), redactor: &redactor, printer };
+    let call = Call { args, tool, arguments, workspace: &workspace, redactor: &redactor, printer };
     let made = runtime.block_on(call.make(&config, &signals.first));
     // A check that did not end is left behind.
     runtime.shutdown_background();
@@ -110,7 +101,12 @@ pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<
         Ok(Err(error)) => signals.settle(Err(refusal(&error, &redactor))),
         Err(failure) => signals.settle(Err(failure)),
     };
-    workspace.close(printer);
+    // A temporary folder is removed if it is empty.
+    if let Some(folder) = temporary
+        && std::fs::read_dir(folder.path()).is_ok_and(|mut entries| entries.next().is_some())
+    {
+        printer.note(&format!("what the server wrote is in {}", folder.keep().display()));
+    }
     let is_error = shown?;
     output.commit()?;
     if is_error {
@@ -121,15 +117,14 @@ pub(super) fn run(args: &CallArgs, common: &Common, printer: Printer) -> Result<
 }
 
 /// Keeps only the tool's server, and sets its time limits from the options.
-fn prepare(config: &mut HostConfig, tool: &ToolName, args: &CallArgs) -> Result<(), Failure> {
+fn prepare(config: &mut HostConfig, tool: &ToolName, args: &CallArgs) -> Result {
     select(config, std::slice::from_ref(&tool.server))?;
     for server in &mut config.servers {
         if server.is_disabled {
-            let message = format!(
+            return Err(Failure::input(format!(
                 "the configuration disables the server `{}`\nhint: remove the key `disabled`",
                 shortened(&server.name, 100)
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         }
         if let Some(seconds) = args.timeout {
             let limit = Duration::from_secs(seconds.into());
@@ -140,31 +135,26 @@ fn prepare(config: &mut HostConfig, tool: &ToolName, args: &CallArgs) -> Result<
 }
 
 /// Reads the arguments: JSON, `@FILE` or `-`.
-fn read_arguments(argument: &str) -> Result<Map<String, Value>, Failure> {
+fn read_arguments(argument: &str) -> Result<Map<String, Value>> {
     let value = match argument.strip_prefix('@') {
         Some(path) => WholeFile::read(Path::new(path), MAX_ARGUMENTS)?.value,
         None if argument == "-" => WholeFile::read(Path::new("-"), MAX_ARGUMENTS)?.value,
         None => match json::parse(argument.as_bytes()) {
             Ok((value, _)) => value,
             Err(error) => {
-                let message = format!(
+                return Err(Failure::input(format!(
                     "the arguments are not JSON: {} at byte {}\nhint: in a shell, put them between single quotes",
                     error.message, error.offset
-                );
-                return Err(Failure::new(code::INPUT, message));
+                )));
             }
         },
     };
     match value.to_value() {
         Some(Value::Object(arguments)) => Ok(arguments),
-        Some(_) => Err(Failure::new(
-            code::INPUT,
-            format!("the arguments are {}, and should be an object", value.kind()),
-        )),
-        None => Err(Failure::new(
-            code::INPUT,
-            "the arguments hold `NaN` or an infinity, which JSON does not have",
-        )),
+        Some(_) => {
+            Err(Failure::input(format!("the arguments are {}, and should be an object", value.kind())))
+        }
+        None => Err(Failure::input("the arguments hold `NaN` or an infinity, which JSON does not have")),
     }
 }
 
@@ -185,7 +175,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Starts the server, calls the tool, and closes the server in any case.
-    async fn make(&self, config: &HostConfig, cancel: &CancellationToken) -> Result<CallOutcome, Failure> {
+    async fn make(&self, config: &HostConfig, cancel: &CancellationToken) -> Result<CallOutcome> {
         let mut hosted =
             start(config, self.workspace, self.redactor, (self.printer, StartNotes::Slow), cancel).await?;
         let outcome = match self.check(&hosted, cancel).await {
@@ -197,7 +187,7 @@ impl Call<'_> {
     }
 
     /// Checks whether the tool exists and the arguments fit its schema.
-    async fn check(&self, hosted: &HostWithEvents, cancel: &CancellationToken) -> Result<(), Failure> {
+    async fn check(&self, hosted: &HostWithEvents, cancel: &CancellationToken) -> Result {
         let catalog = hosted.host.catalog();
         let Some(tool) = catalog.get(&self.tool) else {
             let mut rejected = catalog.servers.iter().flat_map(|server| &server.rejected);
@@ -212,15 +202,15 @@ impl Call<'_> {
                     _ => None,
                 });
                 let why = shown_lines(&self.redactor.text(&why.unwrap_or_default()));
-                return Err(Failure::new(
-                    code::UNAVAILABLE,
-                    format!("`{}` cannot be called{why}", shortened(&self.args.tool, 200)),
-                ));
+                return Err(Failure::unavailable(format!(
+                    "`{}` cannot be called{why}",
+                    shortened(&self.args.tool, 200)
+                )));
             }
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             let why = rejected.unwrap_or_else(|| nearest(&self.args.tool, &known));
             let message = format!("there is no tool `{}`{why}", shortened(&self.args.tool, 200));
-            return Err(Failure::new(code::INPUT, self.redactor.text(&message)));
+            return Err(Failure::input(self.redactor.text(&message)));
         };
         let (schema, arguments) = (tool.input_schema.clone(), Value::Object(self.arguments.clone()));
         // The check runs on a thread that can be abandoned, because the schema comes from a server and may be hostile.
@@ -253,17 +243,14 @@ impl Call<'_> {
             ));
         }
         if self.args.check && !problems.is_empty() {
-            return Err(Failure::new(
-                code::INPUT,
-                "the tool was not called\nhint: leave out --check to call it",
-            ));
+            return Err(Failure::input("the tool was not called\nhint: leave out --check to call it"));
         }
         Ok(())
     }
 
     /// Waits for the result, and shows progress.
     async fn wait(&self, hosted: &mut HostWithEvents, cancel: &CancellationToken) -> CallOutcome {
-        let mut bar = self.printer.bar(Unit::Progress);
+        let bar = self.printer.bar();
         let call = hosted.host.call(&self.tool, self.arguments.clone(), cancel);
         tokio::pin!(call);
         loop {
@@ -281,7 +268,7 @@ impl Call<'_> {
     }
 
     /// Writes the result.
-    fn show(&self, result: &ToolResult, output: &mut Output) -> Result<(), Failure> {
+    fn show(&self, result: &ToolResult, output: &mut Output) -> Result {
         let text = match self.args.format {
             FormatArg::Json => {
                 let mut wire = result.to_wire();
@@ -290,7 +277,7 @@ impl Call<'_> {
             }
             FormatArg::Text => {
                 let (mut files, problems) = save_files(result, self.workspace, "result", self.redactor)
-                    .map_err(|cause| Failure::output(&format!("`{}`", self.workspace.display()), &cause))?;
+                    .map_err(Failure::at(self.workspace))?;
                 for problem in problems {
                     self.printer.warn(&shown_lines(&self.redactor.text(&problem)));
                 }
@@ -301,7 +288,7 @@ impl Call<'_> {
                 self.redactor.text(&result_text(result, &files)).into_owned()
             }
         };
-        writeln!(output, "{text}").map_err(|cause| Failure::written(&cause))
+        writeln!(output, "{text}").map_err(Failure::from)
     }
 }
 
@@ -319,37 +306,13 @@ fn refusal(error: &CallError, redactor: &Redactor) -> Failure {
     Failure::new(code, shown_lines(&redactor.text(&error.to_string())) + hint)
 }
 
-/// The folder that the server works in.
-enum Workspace {
-    Given(PathBuf),
-    Temporary(tempfile::TempDir),
-}
-
-impl Workspace {
-    /// Opens the folder that the user named, creating it if needed, or a temporary one.
-    fn open(named: Option<&Path>) -> Result<Self, Failure> {
-        let Some(named) = named else {
-            let folder = tempfile::Builder::new().prefix("m3-call-").tempdir();
-            return Ok(Self::Temporary(folder.map_err(|cause| Failure::temporary(&cause))?));
-        };
-        let failed = |cause| Failure::output(&format!("`{}`", named.display()), &cause);
-        std::fs::create_dir_all(named).map_err(failed)?;
-        Ok(Self::Given(std::fs::canonicalize(named).map_err(failed)?))
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Self::Given(path) => path,
-            Self::Temporary(folder) => folder.path(),
-        }
-    }
-
-    /// Removes a temporary folder if it is empty, else keeps it and says where it is.
-    fn close(self, printer: Printer) {
-        if let Self::Temporary(folder) = self
-            && std::fs::read_dir(folder.path()).is_ok_and(|mut entries| entries.next().is_some())
-        {
-            printer.note(&format!("what the server wrote is in {}", folder.keep().display()));
-        }
-    }
+/// Opens the folder that the user named, creating it if needed, or a temporary one, which is returned too.
+fn open_workspace(named: Option<&Path>) -> Result<(PathBuf, Option<TempDir>)> {
+    let Some(named) = named else {
+        let folder = tempfile::Builder::new().prefix("m3-call-").tempdir();
+        let folder = folder.map_err(|cause| Failure::temporary(&cause))?;
+        return Ok((folder.path().to_owned(), Some(folder)));
+    };
+    std::fs::create_dir_all(named).map_err(Failure::at(named))?;
+    Ok((std::fs::canonicalize(named).map_err(Failure::at(named))?, None))
 }

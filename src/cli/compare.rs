@@ -8,11 +8,10 @@ use m3_report::leaderboard::{Comparison, Decision, ModelResult, Numbers};
 use m3_report::{comparison_sheets, write_comparison_as_junit, write_comparison_as_sarif};
 use m3_score::Metric;
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::{Output, WidthArgs, form};
-use crate::cli::common::places::working_folder;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::{DrawsArgs, FormatArg, NamedFile, SelectArgs, read_all};
+use crate::cli::common::{
+    DrawsArgs, Failure, FormatArg, NamedFile, Output, Printer, Result, SelectArgs, WidthArgs, code, form,
+    read_all, working_folder,
+};
 use crate::cli::leaderboard::parse_metric;
 
 /// Options of `m3 compare`.
@@ -107,16 +106,15 @@ fn parse_margin(text: &str) -> Result<f64, String> {
 }
 
 /// Compares two results.
-pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
-    let invalid = |message: String| Failure::new(code::INPUT, message);
+pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result {
     let models = read_all(&[args.first.clone(), args.second.clone()], &[])?;
     if models.len() != 2 || models.iter().any(|model| matches!(model.numbers, Numbers::Row(_))) {
         let message = "a table of finished numbers cannot be compared task by task\n\
             hint: give two results of `m3 score --format json`";
-        return Err(invalid(message.to_owned()));
+        return Err(Failure::input(message));
     }
     let selection = args.selection.select(&models)?;
-    let selection = selection.ok_or_else(|| invalid("there is nothing to compare".to_owned()))?;
+    let selection = selection.ok_or_else(|| Failure::input("there is nothing to compare"))?;
     let inputs = [args.first.path.as_path(), args.second.path.as_path()];
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?;
     let form = form(args.format, args.out.as_deref())?;
@@ -125,8 +123,8 @@ pub(super) fn run(args: &CompareArgs, printer: Printer) -> Result<(), Failure> {
     }
     let names = (models[0].name.as_str(), models[1].name.as_str());
     let comparison = Comparison::new(names, &selection, &args.draws.draws(), (args.metric, args.margin))
-        .map_err(|error| invalid(error.to_string()))?;
-    args.write(form, &comparison, &mut output, printer).map_err(|cause| Failure::written(&cause))?;
+        .map_err(Failure::input)?;
+    args.write(form, &comparison, &mut output, printer)?;
     output.commit()?;
     if let Some(worth) = worth_of_images(&models) {
         printer.note(worth);

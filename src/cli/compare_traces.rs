@@ -4,10 +4,7 @@ use clap::Args;
 use m3_report::TrajectoryReport;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::FormArgs;
-use crate::cli::common::scoring::{ScoringArgs, check_aligned};
+use crate::cli::common::{Failure, FormArgs, Printer, Result, ScoringArgs, check_aligned, code};
 use crate::report::{ChangesReport, TaskState, changes_sheets};
 
 /// Options of `m3 compare-traces`.
@@ -35,12 +32,12 @@ Examples:
 Tasks are joined by their ids. `m3 audit AFTER BEFORE` shows every call.";
 
 /// Scores the new trace against the old one, task by task.
-pub(super) fn run(args: CompareTracesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: CompareTracesArgs, common: &Common, printer: Printer) -> Result {
     let CompareTracesArgs { scoring, form, fail_if_changed } = args;
-    scoring.ask().check()?;
+    scoring.ask.check()?;
     let scoring = scoring.exchanged();
     let mut output = form.open(&scoring.inputs(), printer)?;
-    let asking = scoring.ask().open(&scoring.inputs(), printer)?;
+    let asking = scoring.ask.open(&scoring.inputs(), printer)?;
     let mut opened = scoring.open(&[], common, printer)?;
     let asked = asking.map(|asking| opened.ask(&asking)).transpose()?;
     let mut tasks = Vec::new();

@@ -1,12 +1,9 @@
 //! The command `m3 completions`: prints the script that completes m3's command line in a shell.
 
-use std::io::Write as _;
-
 use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Result, print};
 
 /// Options of `m3 completions`.
 #[derive(Debug, Args)]
@@ -24,14 +21,12 @@ Examples:
   m3 completions fish > ~/.config/fish/completions/m3.fish";
 
 /// Prints the script that completes the command line `command` in a shell.
-pub(super) fn run(args: &CompletionsArgs, command: &Command) -> Result<(), Failure> {
+pub(super) fn run(args: &CompletionsArgs, command: &Command) -> Result {
     let mut command = without_hidden(command);
     // The script goes to memory first, because the generator panics if it cannot write.
     let mut script = Vec::new();
     generate(args.shell, &mut command, "m3", &mut script);
-    let mut out = Printer::out();
-    let written = out.write_all(&script).and_then(|()| out.flush());
-    written.map_err(|cause| Failure::output("standard output", &cause))
+    print(script)
 }
 
 /// The command without its hidden subcommands, which the generator would offer.

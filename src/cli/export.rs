@@ -1,7 +1,7 @@
 //! The command `m3 export`: writes trajectories in the formats of other programs.
 
 use std::collections::HashMap;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,14 +12,10 @@ use m3_support::files::is_plain;
 use m3_support::task_files::task_file_name;
 use m3_support::text::counted;
 use m3_traces::{Exporter, TARGETS, Target};
-use m3_trajectory::json::{Json, Keys};
+use m3_trajectory::json::Keys;
 use m3_trajectory::{Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::nearest;
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::output::Output;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::{Failure, Output, PredictionsArg, Printer, Result, input, nearest};
 use crate::export::{MediaFiles, put_out};
 use crate::import::{MediaFolder, images_beside};
 
@@ -72,18 +68,18 @@ enum Form {
 }
 
 /// Exports trajectories.
-pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result {
     let further = args.predictions.further();
     let paths: Vec<&Path> =
         std::iter::once(args.predictions.path(printer)).chain(further.iter().map(PathBuf::as_path)).collect();
     let opened = paths.iter().map(|path| input::open_predicted(path, printer));
-    let files = opened.collect::<Result<Vec<TrajectoryFile>, Failure>>()?;
+    let files = opened.collect::<Result<Vec<TrajectoryFile>>>()?;
     let total: usize = files.iter().map(TrajectoryFile::len).sum();
     if total == 0 {
-        return Err(Failure::new(code::INPUT, "there is no trajectory to export"));
+        return Err(Failure::input("there is no trajectory to export"));
     }
     let mut writer = Writer::open(args, total, &paths, printer)?;
-    let mut bar = printer.bar(Unit::Trajectories);
+    let bar = printer.bar();
     let (mut done, mut missing) = (0, 0);
     for (path, file) in paths.iter().zip(&files) {
         let images = input::image_folders(args.images.as_ref(), || image_folders(path))?;
@@ -95,7 +91,7 @@ pub(super) fn run(args: &ExportArgs, printer: Printer) -> Result<(), Failure> {
             done += 1;
             bar.set("writing", done, total as u64);
         }
-        missing += media.missing();
+        missing += media.missing;
     }
     drop(bar);
     let (exporter, calls) = writer.finish()?;
@@ -119,13 +115,12 @@ struct Writer {
 }
 
 impl Writer {
-    fn open(args: &ExportArgs, total: usize, paths: &[&Path], printer: Printer) -> Result<Self, Failure> {
+    fn open(args: &ExportArgs, total: usize, paths: &[&Path], printer: Printer) -> Result<Self> {
         let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
         let form = form(args.to, out, total);
         let output = match &form {
             Form::Folder(folder) => {
-                std::fs::create_dir_all(folder)
-                    .map_err(|cause| Failure::output(&format!("`{}`", folder.display()), &cause))?;
+                std::fs::create_dir_all(folder).map_err(Failure::at(folder))?;
                 None
             }
             _ => Some(Output::open(out, paths, printer)?),
@@ -142,49 +137,42 @@ impl Writer {
         Ok(Self { form, exporter, pictures, output, names, inputs, count: 0, calls: 0, printer })
     }
 
-    fn write(&mut self, mut trajectory: Trajectory) -> Result<(), Failure> {
+    fn write(&mut self, mut trajectory: Trajectory) -> Result {
         if let Some(pictures) = &self.pictures {
-            put_out(&mut trajectory, pictures).map_err(|message| Failure::new(code::UNAVAILABLE, message))?;
+            put_out(&mut trajectory, pictures).map_err(Failure::unavailable)?;
         }
         self.calls += trajectory.call_count();
-        let written = self.exporter.write(&trajectory);
-        let before: &[u8] = match (&self.form, self.count) {
-            (Form::List, 0) => b"[\n",
-            (Form::List, _) => b",\n",
-            _ => b"",
-        };
+        let text = self.exporter.write(&trajectory).to_text(Keys::AsRead);
+        let text = json_without_hidden(&text);
         self.count += 1;
-        if let Form::Folder(folder) = &self.form {
-            let times = self.names.entry(trajectory.id.clone()).or_default();
-            *times += 1;
-            let path = folder.join(format!("{}.json", task_file_name(&trajectory.id, *times)));
-            let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
-            let mut output = Output::open(Some(&path), &inputs, self.printer)?;
-            put(&mut output, before, &written).map_err(|cause| Failure::written(&cause))?;
-            return output.commit();
+        match (&self.form, &mut self.output) {
+            (Form::Folder(folder), _) => {
+                let times = self.names.entry(trajectory.id.clone()).or_default();
+                *times += 1;
+                let path = folder.join(format!("{}.json", task_file_name(&trajectory.id, *times)));
+                let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
+                let mut output = Output::open(Some(&path), &inputs, self.printer)?;
+                output.write_all(text.as_bytes())?;
+                output.commit()?;
+            }
+            (Form::List, Some(output)) => {
+                write!(output, "{}{text}", if self.count == 1 { "[\n" } else { ",\n" })?;
+            }
+            (_, Some(output)) => writeln!(output, "{text}")?,
+            (_, None) => {}
         }
-        let Some(output) = &mut self.output else { return Ok(()) };
-        put(output, before, &written).map_err(|cause| Failure::written(&cause))?;
-        if matches!(self.form, Form::List) {
-            return Ok(());
-        }
-        output.write_all(b"\n").map_err(|cause| Failure::written(&cause))
+        Ok(())
     }
 
-    fn finish(self) -> Result<(Exporter, usize), Failure> {
+    fn finish(self) -> Result<(Exporter, usize)> {
         if let Some(mut output) = self.output {
             if matches!(self.form, Form::List) {
-                output.write_all(b"\n]\n").map_err(|cause| Failure::written(&cause))?;
+                output.write_all(b"\n]\n")?;
             }
             output.commit()?;
         }
         Ok((self.exporter, self.calls))
     }
-}
-
-fn put(output: &mut Output, before: &[u8], written: &Json) -> io::Result<()> {
-    output.write_all(before)?;
-    output.write_all(json_without_hidden(&written.to_text(Keys::AsRead)).as_bytes())
 }
 
 fn form(target: &Target, out: Option<&Path>, total: usize) -> Form {

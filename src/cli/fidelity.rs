@@ -13,17 +13,14 @@ use m3_support::text::{counted, shortened};
 use m3_trajectory::catalog::Catalog;
 
 use super::Common;
-use crate::calibrate::{
-    DoubtfulPair, FidelityReport, GroupReport, LabelledSource, LabelledSourceError, PairFileError,
-    SourcesReport, TestPair, TrainingReport, adapt, adapted_to, cosine_trial, examples, file_labels,
-    pair_files, train_anew, typed_trial,
+use crate::calibrate::fidelity::{
+    DoubtfulPair, FidelityReport, GroupReport, LabelledSource, PairFileError, SourcesReport, TestPair,
+    TrainingReport, adapt, adapted_to, cosine_trial, examples, file_labels, pair_files, train_anew,
+    typed_trial,
 };
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::printer::{Printer, Unit};
-use crate::cli::common::results::FormArgs;
-use crate::cli::common::scoring::ask_same::AskSameArgs;
-use crate::cli::common::scoring::fidelity_model::{MODEL_FILE, ModelArg};
+use crate::cli::common::{
+    AskSameArgs, EncoderArgs, Failure, FormArgs, MODEL_FILE, ModelArg, Printer, Result,
+};
 use crate::report::{fidelity_sheets, sources_sheets, training_sheets};
 
 /// Options of `m3 fidelity`. `-o` is still the old name of `--model-out` (`cli/old_options.rs`).
@@ -84,10 +81,13 @@ Examples:
 docs/fidelity.md explains how arguments are compared and what that reaches.";
 
 /// Scores labelled pairs.
-pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Result {
     check_ask(args)?;
     if args.sources {
-        return sources(args, printer);
+        let report = SourcesReport::new(&*args.by.open()?);
+        let mut output = args.form.open(&[], printer)?;
+        args.form.write(&report, || sources_sheets(&report), &mut output, printer)?;
+        return output.commit();
     }
     let (sources, labels) = read_sources(args, printer)?;
     if args.train {
@@ -107,10 +107,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
         Similarity::Cosine => Thresholds::default().strong(),
     });
     if !(0.0..=1.0).contains(&threshold) {
-        return Err(Failure::new(
-            code::INPUT,
-            format!("--threshold is {threshold}, and should be from 0 to 1"),
-        ));
+        return Err(Failure::input(format!("--threshold is {threshold}, and should be from 0 to 1")));
     }
     let inputs = args.pairs.iter().chain(&args.tools);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
@@ -118,8 +115,7 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     let mut output = args.form.open(&kept, printer)?;
     let asking = args.ask.open(&inputs, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
-    let mut bar = printer.bar(Unit::Progress);
-    let mut progress = |done: usize, total: usize| bar.set("embedding", done as u64, total as u64);
+    let mut progress = printer.progress("embedding");
     let mut trial = match args.similarity {
         Similarity::Typed => {
             let fidelity = Fidelity::new(catalog.as_ref()).by_model(Some(Arc::clone(&model)));
@@ -130,10 +126,10 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
             cosine_trial(&pairs, &serializer, &mut embedder, &mut progress)?
         }
     };
-    drop(bar);
+    drop(progress);
     let mut asked = None;
     if let Some(asking) = asking {
-        let doubtful = DoubtfulPair::of(&trial, &pairs, catalog.as_ref(), asking.band());
+        let doubtful = DoubtfulPair::of(&trial, &pairs, catalog.as_ref(), asking.band);
         let calls: Vec<_> = doubtful.iter().map(DoubtfulPair::calls).collect();
         let (replies, found) = asking.ask(&calls, printer)?;
         trial.settle(&doubtful, replies);
@@ -150,36 +146,34 @@ pub(super) fn run(args: &FidelityArgs, common: &Common, printer: Printer) -> Res
     asked.map_or(Ok(()), |asked| asked.end(printer))
 }
 
-/// Refuses to ask a model about cosines, which are not probabilities, and options for a model without one.
-fn check_ask(args: &FidelityArgs) -> Result<(), Failure> {
+/// Refuses to ask a language model about cosines, which are not probabilities, and options of `--llm` without it.
+fn check_ask(args: &FidelityArgs) -> Result {
     if args.ask.is_wanted() && args.similarity == Similarity::Cosine {
-        let message = "`--llm` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
-                       hint: leave out `--similarity cosine`";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "`--llm` is for pairs that fidelity is not sure of, and cosines are no probabilities\n\
+                       hint: leave out `--similarity cosine`",
+        ));
     }
     args.ask.check()
 }
 
 /// Reads the files of pairs, each with its name in tables.
-fn read_sources(
-    args: &FidelityArgs,
-    printer: Printer,
-) -> Result<(Vec<LabelledSource>, Vec<String>), Failure> {
+fn read_sources(args: &FidelityArgs, printer: Printer) -> Result<(Vec<LabelledSource>, Vec<String>)> {
     let mut files = Vec::new();
     for path in &args.pairs {
-        let found = pair_files(std::slice::from_ref(path)).map_err(|error| {
+        let found = pair_files(path).map_err(|error| {
             let name = shortened(&path.display().to_string(), 300);
-            Failure::new(code::INPUT, format!("the folder `{name}` has no pairs to read: {error}"))
+            Failure::input(format!("the folder `{name}` has no pairs to read: {error}"))
         })?;
         files.extend(found);
     }
     let mut sources = Vec::new();
     for path in &files {
-        let (source, left_out) = LabelledSource::read(path)?;
-        if left_out > 0 {
+        let source = LabelledSource::read(path)?;
+        if source.left_out > 0 {
             printer.note(&format!(
                 "{} of `{}` left out: their labels say neither same nor different",
-                counted(left_out, "pair"),
+                counted(source.left_out, "pair"),
                 shortened(&path.display().to_string(), 300)
             ));
         }
@@ -200,14 +194,6 @@ fn note_learned(model: &Model, sources: &[LabelledSource], labels: &[String], pr
     }
 }
 
-/// Reports the sources that a model was made from.
-fn sources(args: &FidelityArgs, printer: Printer) -> Result<(), Failure> {
-    let report = SourcesReport::new(&*args.by.open()?);
-    let mut output = args.form.open(&[], printer)?;
-    args.form.write(&report, || sources_sheets(&report), &mut output, printer)?;
-    output.commit()
-}
-
 /// Makes a model from labelled pairs, and reports its figures on pairs that it has not seen.
 fn train(
     args: &FidelityArgs,
@@ -215,7 +201,7 @@ fn train(
     labels: &[String],
     common: &Common,
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result {
     let base = args.by.open()?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     check_labels(args, sources)?;
@@ -233,20 +219,18 @@ fn train(
     let mut output = args.form.open(&files, printer)?;
     let mut embedder = args.encoder.open(common.assets()?, printer)?;
     let mut all = Vec::new();
-    let mut bar = printer.bar(Unit::Progress);
+    let mut progress = printer.progress("comparing");
     for source in sources {
-        let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
         all.push(examples(&source.pairs, Fidelity::new(catalog.as_ref()), &mut embedder, &mut progress)?);
     }
+    drop(progress);
     let (model, figures) = if args.anew {
-        let mut progress = |done: usize, total: usize| bar.set("training", done as u64, total as u64);
-        train_anew(sources, all, &mut progress)
+        train_anew(sources, all, &mut printer.progress("training"))
     } else {
         let pairs: Vec<TestPair> = sources.iter().flat_map(|source| source.pairs.iter().cloned()).collect();
         let (model, figures) = adapt(&pairs, &all.concat(), &base);
         (adapted_to(model, sources), figures.to_vec())
     };
-    drop(bar);
     embedder.take_warnings().iter().for_each(|warning| printer.warn(warning));
     if !args.anew && is_no_better(&figures) {
         printer.warn(
@@ -270,11 +254,11 @@ fn unwritable(folder: &Path, cause: &std::io::Error) -> Failure {
     let message = format!(
         "no model can be written into `{name}`: {cause}\nhint: `--model-out` names a folder, which is made if needed"
     );
-    Failure::new(code::INPUT, message)
+    Failure::input(message)
 }
 
 /// Writes a model into its folder.
-fn write_model(model: &Model, folder: &Path, printer: Printer) -> Result<(), Failure> {
+fn write_model(model: &Model, folder: &Path, printer: Printer) -> Result {
     let path = folder.join(MODEL_FILE);
     let name = shortened(&path.display().to_string(), 300);
     write_atomically(&path, model.to_json().as_bytes()).map_err(|cause| unwritable(folder, &cause))?;
@@ -286,49 +270,39 @@ fn write_model(model: &Model, folder: &Path, printer: Printer) -> Result<(), Fai
 const FEWEST: usize = 10;
 
 /// Fails if there are too few labelled pairs, if a file is given twice, or if `--anew` has only one source.
-fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result<(), Failure> {
+fn check_labels(args: &FidelityArgs, sources: &[LabelledSource]) -> Result {
     let pairs = || sources.iter().flat_map(|source| &source.pairs);
     let same = pairs().filter(|pair| pair.is_same).count();
     let different = pairs().count() - same;
     let hint =
         "hint: `m3 review --label` collects labels; some two hundred pairs are enough to see a difference";
     if same.min(different) < FEWEST {
-        return Err(Failure::new(
-            code::INPUT,
-            format!(
-                "there are {same} pairs of the same and {different} of different, and at least {FEWEST} of each are needed\n{hint}"
-            ),
-        ));
+        return Err(Failure::input(format!(
+            "there are {same} pairs of the same and {different} of different, and at least {FEWEST} of each are needed\n{hint}"
+        )));
     }
     for (at, source) in sources.iter().enumerate() {
         if sources[..at].iter().any(|other| other.sha256 == source.sha256) {
             let name = shortened(&source.name, 200);
-            let message =
-                format!("the pairs of `{name}` are given twice, and would be learned and measured at once");
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(format!(
+                "the pairs of `{name}` are given twice, and would be learned and measured at once"
+            )));
         }
     }
     if args.anew && sources.iter().all(|source| source.group() == sources[0].group()) {
-        let message = "`--anew` needs two files of pairs or more: what it reaches on each is told by the model of the others";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "`--anew` needs two files of pairs or more: what it reaches on each is told by the model of the others",
+        ));
     }
     Ok(())
-}
-
-impl From<LabelledSourceError> for Failure {
-    fn from(error: LabelledSourceError) -> Self {
-        match error {
-            LabelledSourceError::Pairs(error) => error.into(),
-            LabelledSourceError::Catalog(error) => error.into(),
-        }
-    }
 }
 
 impl From<PairFileError> for Failure {
     fn from(error: PairFileError) -> Self {
         match error {
             PairFileError::File(error) => error.into(),
-            PairFileError::Content { .. } => Self::new(code::INPUT, error.to_string()),
+            PairFileError::Catalog(error) => error.into(),
+            PairFileError::Content { .. } => Self::input(error),
         }
     }
 }

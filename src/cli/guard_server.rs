@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 use m3_mcp::guard;
 
-use crate::cli::common::failure::Failure;
+use crate::cli::common::{Failure, Result};
 
 #[derive(Debug, Args)]
 pub(super) struct GuardServerArgs {
@@ -17,7 +17,7 @@ pub(super) struct GuardServerArgs {
     command: Vec<OsString>,
 }
 
-pub(super) fn run(args: &GuardServerArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &GuardServerArgs) -> Result {
     match guard::run(args.parent, &args.command) {
         Ok(0) => Ok(()),
         Ok(code) => Err(Failure::silent(code)),

@@ -9,9 +9,7 @@ use m3_score::Metric;
 use m3_support::files::write_atomically;
 use m3_support::text::counted;
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::{NamedFile, SelectArgs, TablesArgs, png_of, read_all};
+use crate::cli::common::{Failure, NamedFile, Printer, Result, SelectArgs, TablesArgs, png_of, read_all};
 
 /// Options of `m3 leaderboard`.
 #[derive(Debug, Args)]
@@ -58,18 +56,18 @@ Each result comes from one model, scored with:
   m3 score predictions.json references.json --out MODEL.json";
 
 /// Ranks models.
-pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result {
     let mut beside = args.beside.clone();
     beside.dedup();
     let models = read_all(&args.results, &beside)?;
     let selection = args.selection.select(&models)?;
     let inputs: Vec<&Path> = args.results.iter().map(|file| file.path.as_path()).collect();
     let mut output = args.tables.form.open(&inputs, printer)?;
-    let board = Leaderboard::new(&models, selection.as_ref(), args.rank_by, &args.tables.draws())
-        .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let board = Leaderboard::new(&models, selection.as_ref(), args.rank_by, &args.tables.draws.draws())
+        .map_err(Failure::input)?;
     check_ranking(args.rank_by, &board)?;
     if let Some(folder) = &args.figures {
-        std::fs::create_dir_all(folder).map_err(|cause| failed(folder, &cause))?;
+        std::fs::create_dir_all(folder).map_err(Failure::at(folder))?;
     }
     let choice = PictureChoice { metric: args.figure_metric, models: args.figure_model.clone() };
     check_names(&choice.models, &board)?;
@@ -84,7 +82,7 @@ pub(super) fn run(args: &LeaderboardArgs, printer: Printer) -> Result<(), Failur
 }
 
 /// Fails if the metric that ranks is not known of a model that was scored: it would have no place among the others.
-fn check_ranking(metric: Metric, board: &Leaderboard) -> Result<(), Failure> {
+fn check_ranking(metric: Metric, board: &Leaderboard) -> Result {
     let is_unknown = |row: &&ModelReport| {
         let value = row.metric(metric.name()).map(|estimate| estimate.value);
         row.group.is_some() && value.is_none_or(f64::is_nan)
@@ -93,37 +91,33 @@ fn check_ranking(metric: Metric, board: &Leaderboard) -> Result<(), Failure> {
         return Ok(());
     };
     let (model, metric) = (shortened(&row.model, 40), metric.name());
-    Err(Failure::new(
-        code::INPUT,
-        format!("`{model}` has no `{metric}`, so `--rank-by {metric}` cannot rank it"),
-    ))
+    Err(Failure::input(format!("`{model}` has no `{metric}`, so `--rank-by {metric}` cannot rank it")))
 }
 
 /// Fails if a named model is not in the leaderboard.
-fn check_names(names: &[String], board: &Leaderboard) -> Result<(), Failure> {
+fn check_names(names: &[String], board: &Leaderboard) -> Result {
     let is_known = |name: &&String| board.models.iter().any(|row| row.model == **name);
     let Some(unknown) = names.iter().find(|name| !is_known(name)) else { return Ok(()) };
     let quoted = |name: &str| format!("`{}`", shortened(name, 40));
     let known: Vec<String> = board.models.iter().map(|row| quoted(&row.model)).collect();
-    let message = format!("no model is called {}\nhint: there are {}", quoted(unknown), known.join(", "));
-    Err(Failure::new(code::INPUT, message))
+    Err(Failure::input(format!(
+        "no model is called {}\nhint: there are {}",
+        quoted(unknown),
+        known.join(", ")
+    )))
 }
 
 pub(super) fn parse_metric(text: &str) -> Result<Metric, String> {
     column_named(text).ok_or_else(|| format!("`{text}` is no metric; these are: {}", column_names()))
 }
 
-fn failed(path: &Path, cause: &std::io::Error) -> Failure {
-    Failure::output(&format!("`{}`", path.display()), cause)
-}
-
 /// Writes each picture twice, as SVG and as PNG.
-pub(super) fn draw(pictures: &[Picture], folder: &Path, printer: Printer) -> Result<(), Failure> {
+pub(super) fn draw(pictures: &[Picture], folder: &Path, printer: Printer) -> Result {
     for picture in pictures {
         let png = png_of(&picture.svg)?;
         for (ending, content) in [("svg", picture.svg.as_bytes()), ("png", &png)] {
             let path = folder.join(format!("{}.{ending}", picture.name));
-            write_atomically(&path, content).map_err(|cause| failed(&path, &cause))?;
+            write_atomically(&path, content).map_err(Failure::at(&path))?;
         }
     }
     printer.note(&format!("{} in `{}`", counted(pictures.len(), "figure"), folder.display()));

@@ -1,15 +1,13 @@
 //! The command `m3 man`: writes manual pages.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Command};
 use clap_mangen::Man;
 use m3_support::files::write_atomically;
 use m3_support::text::counted;
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, Result, print};
 
 /// Options of `m3 man`.
 #[derive(Debug, Args)]
@@ -26,35 +24,31 @@ Examples:
   m3 man -o ~/.local/share/man/man1";
 
 /// Writes manual pages of `command`.
-pub(super) fn run(args: &ManArgs, mut command: Command, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ManArgs, mut command: Command, printer: Printer) -> Result {
     // Building the command gives its subcommands their full names.
     command.build();
     let Some(folder) = &args.out else {
-        let mut out = Printer::out();
-        let written = page(&command).and_then(|page| out.write_all(&page)).and_then(|()| out.flush());
-        return written.map_err(|cause| Failure::output("standard output", &cause));
+        return print(page(&command)?);
     };
-    let failed = |path: &Path, cause: &io::Error| Failure::output(&format!("`{}`", path.display()), cause);
-    std::fs::create_dir_all(folder).map_err(|cause| failed(folder, &cause))?;
+    std::fs::create_dir_all(folder).map_err(Failure::at(folder))?;
     let mut commands = Vec::new();
     gather(&command, &mut commands);
     for command in &commands {
         let path = folder.join(Man::new((*command).clone()).get_filename());
-        let written = page(command).and_then(|page| write_atomically(&path, &page));
-        written.map_err(|cause| failed(&path, &cause))?;
+        write_atomically(&path, &page(command)?).map_err(Failure::at(&path))?;
     }
     printer.note(&format!("{} in `{}`", counted(commands.len(), "page"), folder.display()));
     Ok(())
 }
 
 /// Collects the command and all subcommands that users may see.
-fn gather<'c>(command: &'c Command, found: &mut Vec<&'c Command>) {
-    found.push(command);
+fn gather<'c>(command: &'c Command, commands: &mut Vec<&'c Command>) {
+    commands.push(command);
     let below = command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help");
-    below.for_each(|below| gather(below, found));
+    below.for_each(|below| gather(below, commands));
 }
 
-fn page(command: &Command) -> io::Result<Vec<u8>> {
+fn page(command: &Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     Man::new(command.clone()).render(&mut page)?;
     Ok(page)

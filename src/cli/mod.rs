@@ -38,9 +38,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
-use common::failure::{Failure, code};
-pub use common::listener::{CommandResult, Message, Watch};
-use common::printer::Printer;
+pub use common::{CommandResult, Message, Watch};
+use common::{Failure, Printer, Result, code, outlive_limit};
 pub use library::{
     FidelityOfArgument, FidelityOfCalls, Pair, PairError, PairScorer, ScoredPair, add_sums, aggregate, call,
 };
@@ -171,7 +170,7 @@ pub fn main() -> ExitCode {
 /// thing that the process does.
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    common::file_size::outlive_limit();
+    outlive_limit();
     let (arguments, notes) = old_options::renamed(arguments);
     let has_control = arguments.iter().any(|argument| {
         let text = argument.to_string_lossy();
@@ -198,7 +197,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 /// Prints help and version on standard output, mistakes on standard error.
-fn said(error: &clap::Error) -> Result<(), Failure> {
+fn said(error: &clap::Error) -> Result {
     let written = error.print().and_then(|()| io::stdout().flush());
     if error.use_stderr() {
         // If this cannot be printed, nothing can.
@@ -208,7 +207,7 @@ fn said(error: &clap::Error) -> Result<(), Failure> {
 }
 
 /// Prints why a command failed; returns its exit code.
-fn ended(done: Result<(), Failure>) -> u8 {
+fn ended(done: Result) -> u8 {
     match done {
         Ok(()) => 0,
         Err(failure) => {
@@ -220,7 +219,7 @@ fn ended(done: Result<(), Failure>) -> u8 {
     }
 }
 
-fn run(cli: Cli, printer: Printer) -> Result<(), Failure> {
+fn run(cli: Cli, printer: Printer) -> Result {
     let common = &cli.common;
     match cli.command {
         Command::Score(args) => score::run(&args, common, printer),

@@ -12,11 +12,9 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::Keys;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::output::{Output, in_quotes, print_rows};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::replay::{Inputs, ReplayArgs};
+use crate::cli::common::{
+    Failure, Inputs, Output, PredictionsArg, Printer, ReplayArgs, Result, code, input, print_rows,
+};
 use crate::result_files::ResultFiles;
 
 /// Options of `m3 record`.
@@ -59,15 +57,14 @@ const NAMED: usize = 5;
 const REASON: usize = 120;
 
 /// Makes the calls of trajectories and records what they return.
-pub(super) fn run(args: &RecordArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &RecordArgs, common: &Common, printer: Printer) -> Result {
     let has_place = args.out != Path::new("-") && is_plain(&args.out);
     if !has_place && !args.inline_pictures {
-        let message = format!(
+        return Err(Failure::input(format!(
             "pictures are written beside the output, and {} is no place\nhint: name a file with `-o`, or \
              `--inline-pictures` leaves them in the results",
-            in_quotes(&args.out)
-        );
-        return Err(Failure::new(code::INPUT, message));
+            format_args!("`{}`", args.out.display())
+        )));
     }
     let path = args.trajectories.path(printer);
     let inputs = [path, &args.servers];
@@ -91,20 +88,19 @@ struct Recording {
 }
 
 impl Recording {
-    fn push(&mut self, found: ReplayedTrajectory) -> Result<(), Failure> {
+    fn push(&mut self, found: ReplayedTrajectory) -> Result {
         let ReplayedTrajectory { mut trajectory, calls, unavailable, .. } = found;
         self.counts.unavailable.extend(unavailable);
-        let taken = self.files.take(&mut trajectory, None);
-        taken.map_err(|message| Failure::new(code::UNAVAILABLE, message))?;
+        self.files.take(&mut trajectory, None).map_err(Failure::unavailable)?;
         self.counts.add(&trajectory, &calls);
         let separator = if std::mem::replace(&mut self.has_any, true) { ",\n" } else { "[\n" };
         let text = trajectory.into_json().to_text(Keys::AsRead);
-        write!(self.output, "{separator}{text}").map_err(|cause| Failure::written(&cause))
+        write!(self.output, "{separator}{text}").map_err(Failure::from)
     }
 
-    fn finish(mut self) -> Result<(ResultFiles, RecordCounts), Failure> {
+    fn finish(mut self) -> Result<(ResultFiles, RecordCounts)> {
         let start = if self.has_any { "" } else { "[" };
-        write!(self.output, "{start}\n]\n").map_err(|cause| Failure::written(&cause))?;
+        write!(self.output, "{start}\n]\n")?;
         self.output.commit()?;
         Ok((self.files, self.counts))
     }
@@ -162,7 +158,7 @@ impl RecordCounts {
     }
 
     /// Prints what was recorded, on standard error if the trajectories are on standard output.
-    fn say(&self, files: &ResultFiles, is_standard: bool, printer: Printer) -> Result<(), Failure> {
+    fn say(&self, files: &ResultFiles, is_standard: bool, printer: Printer) -> Result {
         for (server, reason) in &self.unavailable {
             let (server, reason) = (shortened(server, 100), shortened(reason, 300));
             printer.warn(&format!("the server `{server}` is not available: {reason}"));
@@ -196,7 +192,7 @@ impl RecordCounts {
     }
 
     /// Fails if calls were not answered.
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result {
         let code = match (self.unanswered, self.succeeded + self.failed) {
             (0, _) => return Ok(()),
             (_, 0) => code::UNAVAILABLE,

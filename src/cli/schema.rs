@@ -1,7 +1,6 @@
 //! The command `m3 schema`: prints the JSON Schema of a file that m3 writes.
 
-use std::io::Write as _;
-
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use m3_executor::run::{JournalLine, Prediction};
 use m3_judge::grade::{GradeReport, Grades, KeptAnswer, OtherGrades};
@@ -14,10 +13,11 @@ use m3_report::audit::AuditReport;
 use m3_report::leaderboard::{Comparison, Leaderboard};
 use m3_report::{ScoreReport, ValidationReport};
 use m3_trajectory::TrajectorySchema;
+use schemars::{JsonSchema, Schema, schema_for};
 
-use crate::calibrate::{CalibrationReport, FidelityReport, SourcesReport, TrainingReport};
-use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::Printer;
+use crate::calibrate::CalibrationReport;
+use crate::calibrate::fidelity::{FidelityReport, SourcesReport, TrainingReport};
+use crate::cli::common::{Result, print};
 use crate::import::ImportReport;
 use crate::report::{CatalogDifferences, ChangesReport, HealthReport, OutcomesReport, SearchReport};
 
@@ -27,115 +27,100 @@ use crate::report::{CatalogDifferences, ChangesReport, HealthReport, OutcomesRep
 pub(super) struct SchemaArgs {
     /// The file to describe
     #[arg(value_enum)]
-    name: Name,
+    name: DescribedFile,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Name {
-    /// What `m3 score --format json` writes
-    Score,
-    /// What `m3 audit --format json` writes
-    Audit,
-    /// What `m3 validate --format json` writes
-    Validate,
-    /// What `m3 leaderboard --format json` writes
-    Leaderboard,
-    /// What `m3 compare --format json` writes
-    Comparison,
-    /// What `m3 agree --format json` writes
-    Agree,
-    /// What `m3 compare-traces --format json` writes
-    CompareTraces,
-    /// What `m3 import --report` writes
-    ImportReport,
-    /// What `m3 outcomes --format json` writes
-    Outcomes,
-    /// What `m3 grade --format json` writes
-    Grades,
-    /// A prediction that `m3 grade --graded` writes
-    Graded,
-    /// A line of the answers of judges that `m3 grade` keeps
-    Answers,
-    /// What `m3 calibrate --format json` writes
-    Calibration,
-    /// What `m3 fidelity --format json` writes
-    Fidelity,
-    /// What `m3 fidelity --train --format json` writes
-    FidelityTraining,
-    /// What `m3 fidelity --sources --format json` writes
-    FidelitySources,
-    /// What `m3 tools --health --format json` writes
-    Health,
-    /// What `m3 tools --search TEXT --format json` writes
-    Search,
-    /// What `m3 tools --compare CATALOG --format json` writes
-    CatalogDifferences,
-    /// The file that keeps a tool's result
-    Result,
-    /// A prediction that `m3 run` writes
-    Prediction,
-    /// A line of the decisions that `m3 review` writes
-    Review,
-    /// A line of the preferences that `m3 review --pairs` writes
-    Preference,
-    /// A reference that `m3 review --out` writes
-    Reviewed,
-    /// The file that `m3 review --label` writes
-    Labels,
-    /// A line of the journal that `m3 run` writes
-    Journal,
-    /// A reference that `m3 judge` writes
-    Reference,
-    /// A line of the journal that `m3 judge` writes
-    JudgeJournal,
+/// A file with a schema: its name on the command line, its help, and the schema.
+#[derive(Debug, Clone, Copy)]
+struct DescribedFile(&'static str, &'static str, fn() -> Schema);
+
+static FILES: [DescribedFile; 28] = [
+    DescribedFile("score", "What `m3 score --format json` writes", of_type::<ScoreReport>),
+    DescribedFile("audit", "What `m3 audit --format json` writes", of_type::<AuditReport>),
+    DescribedFile("validate", "What `m3 validate --format json` writes", of_type::<ValidationReport>),
+    DescribedFile("leaderboard", "What `m3 leaderboard --format json` writes", of_type::<Leaderboard>),
+    DescribedFile("comparison", "What `m3 compare --format json` writes", of_type::<Comparison>),
+    DescribedFile("agree", "What `m3 agree --format json` writes", of_type::<AgreeReport>),
+    DescribedFile(
+        "compare-traces",
+        "What `m3 compare-traces --format json` writes",
+        of_type::<ChangesReport>,
+    ),
+    DescribedFile("import-report", "What `m3 import --report` writes", of_type::<ImportReport>),
+    DescribedFile("outcomes", "What `m3 outcomes --format json` writes", of_type::<OutcomesReport>),
+    DescribedFile("grades", "What `m3 grade --format json` writes", of_type::<GradeReport>),
+    DescribedFile("graded", "A prediction that `m3 grade --graded` writes", graded),
+    DescribedFile("answers", "A line of the answers of judges that `m3 grade` keeps", of_type::<KeptAnswer>),
+    DescribedFile("calibration", "What `m3 calibrate --format json` writes", of_type::<CalibrationReport>),
+    DescribedFile("fidelity", "What `m3 fidelity --format json` writes", of_type::<FidelityReport>),
+    DescribedFile(
+        "fidelity-training",
+        "What `m3 fidelity --train --format json` writes",
+        of_type::<TrainingReport>,
+    ),
+    DescribedFile(
+        "fidelity-sources",
+        "What `m3 fidelity --sources --format json` writes",
+        of_type::<SourcesReport>,
+    ),
+    DescribedFile("health", "What `m3 tools --health --format json` writes", of_type::<HealthReport>),
+    DescribedFile("search", "What `m3 tools --search TEXT --format json` writes", of_type::<SearchReport>),
+    DescribedFile(
+        "catalog-differences",
+        "What `m3 tools --compare CATALOG --format json` writes",
+        of_type::<CatalogDifferences>,
+    ),
+    DescribedFile("result", "The file that keeps a tool's result", of_type::<ResultRecord>),
+    DescribedFile("prediction", "A prediction that `m3 run` writes", of_type::<Prediction>),
+    DescribedFile("review", "A line of the decisions that `m3 review` writes", of_type::<Decision>),
+    DescribedFile(
+        "preference",
+        "A line of the preferences that `m3 review --pairs` writes",
+        of_type::<Preference>,
+    ),
+    DescribedFile("reviewed", "A reference that `m3 review --out` writes", reviewed),
+    DescribedFile("labels", "The file that `m3 review --label` writes", of_type::<Labels>),
+    DescribedFile("journal", "A line of the journal that `m3 run` writes", of_type::<JournalLine>),
+    DescribedFile("reference", "A reference that `m3 judge` writes", reference),
+    DescribedFile(
+        "judge-journal",
+        "A line of the journal that `m3 judge` writes",
+        of_type::<JudgeJournalLine>,
+    ),
+];
+
+impl ValueEnum for DescribedFile {
+    fn value_variants<'a>() -> &'a [Self] {
+        &FILES
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0).help(self.1))
+    }
+}
+
+fn of_type<T: JsonSchema>() -> Schema {
+    schema_for!(T)
+}
+
+fn graded() -> Schema {
+    let written = "A prediction as `m3 grade --graded` writes it.";
+    let schema = TrajectorySchema::new("GradedPrediction", written);
+    schema.with::<Grades>().with_optional::<OtherGrades>().finish()
+}
+
+fn reviewed() -> Schema {
+    let written = "A reference as `m3 review --out` writes it, if people decided on it.";
+    TrajectorySchema::new("ReviewedReference", written).with::<ReviewRecord>().finish()
+}
+
+fn reference() -> Schema {
+    let written = "A reference that `m3 judge` has made, or a run that it did not accept.";
+    TrajectorySchema::new(REFERENCE_SCHEMA, written).with::<Provenance>().finish()
 }
 
 /// Prints a JSON Schema.
-pub(super) fn run(args: &SchemaArgs) -> Result<(), Failure> {
-    let schema = match args.name {
-        Name::Score => schemars::schema_for!(ScoreReport),
-        Name::Audit => schemars::schema_for!(AuditReport),
-        Name::Validate => schemars::schema_for!(ValidationReport),
-        Name::Leaderboard => schemars::schema_for!(Leaderboard),
-        Name::Agree => schemars::schema_for!(AgreeReport),
-        Name::Comparison => schemars::schema_for!(Comparison),
-        Name::CompareTraces => schemars::schema_for!(ChangesReport),
-        Name::ImportReport => schemars::schema_for!(ImportReport),
-        Name::Outcomes => schemars::schema_for!(OutcomesReport),
-        Name::Grades => schemars::schema_for!(GradeReport),
-        Name::Graded => {
-            let written = "A prediction as `m3 grade --graded` writes it.";
-            let schema = TrajectorySchema::new("GradedPrediction", written);
-            schema.with::<Grades>().with_optional::<OtherGrades>().finish()
-        }
-        Name::Answers => schemars::schema_for!(KeptAnswer),
-        Name::Calibration => schemars::schema_for!(CalibrationReport),
-        Name::Fidelity => schemars::schema_for!(FidelityReport),
-        Name::FidelityTraining => schemars::schema_for!(TrainingReport),
-        Name::FidelitySources => schemars::schema_for!(SourcesReport),
-        Name::Health => schemars::schema_for!(HealthReport),
-        Name::Search => schemars::schema_for!(SearchReport),
-        Name::CatalogDifferences => schemars::schema_for!(CatalogDifferences),
-        Name::Result => schemars::schema_for!(ResultRecord),
-        Name::Prediction => schemars::schema_for!(Prediction),
-        Name::Review => schemars::schema_for!(Decision),
-        Name::Preference => schemars::schema_for!(Preference),
-        Name::Reviewed => {
-            let written = "A reference as `m3 review --out` writes it, if people decided on it.";
-            TrajectorySchema::new("ReviewedReference", written).with::<ReviewRecord>().finish()
-        }
-        Name::Labels => schemars::schema_for!(Labels),
-        Name::Journal => schemars::schema_for!(JournalLine),
-        Name::Reference => {
-            let written = "A reference that `m3 judge` has made, or a run that it did not accept.";
-            TrajectorySchema::new(REFERENCE_SCHEMA, written).with::<Provenance>().finish()
-        }
-        Name::JudgeJournal => schemars::schema_for!(JudgeJournalLine),
-    };
-    let mut out = Printer::out();
-    let written = serde_json::to_string_pretty(&schema)
-        .map_err(std::io::Error::from)
-        .and_then(|text| writeln!(out, "{text}"))
-        .and_then(|()| out.flush());
-    written.map_err(|cause| Failure::output("standard output", &cause))
+pub(super) fn run(args: &SchemaArgs) -> Result {
+    let text = serde_json::to_string_pretty(&(args.name.2)()).map_err(std::io::Error::from)?;
+    print(text + "\n")
 }

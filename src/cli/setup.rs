@@ -7,9 +7,7 @@ use m3_embedding::Encoder as _;
 use m3_encoder::{Assets, Cache, OnnxEncoder, left_behind, model_names, pins};
 
 use super::Common;
-use crate::cli::common::encoder::{InstallProgress, cache_limit};
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, Result, cache_limit, install_progress, print};
 
 /// Options of `m3 setup`.
 #[derive(Debug, Args)]
@@ -59,7 +57,7 @@ fn models() -> String {
 }
 
 /// Fetches missing files, tests the encoder, and prints where everything is.
-pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result {
     let mut options = common.assets()?;
     options.encoder_dir = args.encoder.clone().or(options.encoder_dir);
     let installed = if args.force { Err(Vec::new()) } else { Assets::find(&options)? };
@@ -67,21 +65,18 @@ pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result
         Ok(assets) => assets,
         Err(missing) if args.check => {
             let missing = missing.join(" and ");
-            let message =
-                format!("{missing} missing in `{}`\nhint: run `m3 setup`", options.cache_dir.display());
-            return Err(Failure::new(code::UNAVAILABLE, message));
+            return Err(Failure::unavailable(format!(
+                "{missing} missing in `{}`\nhint: run `m3 setup`",
+                options.cache_dir.display()
+            )));
         }
-        Err(_) => {
-            let mut progress = InstallProgress::new(printer);
-            Assets::install(&options, args.force, &mut |event| progress.show(event))?
-        }
+        Err(_) => Assets::install(&options, args.force, &mut install_progress(printer))?,
     };
     let mut encoder = OnnxEncoder::open(assets.clone(), &options.cache_dir)?;
     // Tests that tokenizer, graph, weights and runtime work together.
     encoder.embed(&["{\"title\":\"American eel\"}"], &mut |_| ())?;
     let identity = encoder.identity();
 
-    let mut out = Printer::out();
     let graph = if assets.is_default { "graph compiled in" } else { "graph in the folder" };
     let runtime = match &options.runtime_library {
         Some(_) => "ONNX Runtime, from ORT_DYLIB_PATH".to_owned(),
@@ -105,14 +100,8 @@ pub(super) fn run(args: &SetupArgs, common: &Common, printer: Printer) -> Result
         ("runtime", runtime, assets.runtime_library.display().to_string()),
         ("cache", cache, Cache::path(&options.cache_dir).display().to_string()),
     ];
-    let write = |out: &mut dyn std::io::Write| {
-        for (name, what, place) in lines {
-            writeln!(out, "{name:<8} {what}\n         {place}")?;
-        }
-        writeln!(out, "ready: an embedding was made")?;
-        out.flush()
-    };
-    write(&mut out).map_err(|cause| Failure::output("standard output", &cause))?;
+    let lines = lines.map(|(name, what, place)| format!("{name:<8} {what}\n         {place}\n"));
+    print(lines.concat() + "ready: an embedding was made\n")?;
     for path in left_behind(&options.cache_dir) {
         printer.note(&format!(
             "`{}` was left by an earlier m3, or another program with ONNX Runtime; m3 does not need it (`rm -r` removes it)",

@@ -13,12 +13,7 @@ use m3_support::text::counted;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::nearest;
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::output::Output;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::write_json;
+use crate::cli::common::{Failure, Output, PredictionsArg, Printer, Result, input, nearest, write_json};
 
 /// Options of `m3 show`.
 #[derive(Debug, Args)]
@@ -83,7 +78,7 @@ const NAMED_IDS: usize = 5;
 const LONGEST_ID: usize = 100;
 
 /// Shows one trajectory of a file, or lists them.
-pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result {
     let file = input::open_predicted(args.predictions.only_path(printer), printer)?;
     let all = entries(&file)?;
     if args.lists(&all) {
@@ -92,17 +87,16 @@ pub(super) fn run(args: &ShowArgs, printer: Printer) -> Result<(), Failure> {
     let trajectory = args.choose(&file, &all, printer)?;
     let mut output = Output::open(None, &[], printer)?;
     if args.format == FormatArg::Json {
-        write_as_read(&trajectory.into_json(), &mut output).map_err(|cause| Failure::written(&cause))?;
+        write_as_read(&trajectory.into_json(), &mut output)?;
         return output.commit();
     }
     let options = ShowOptions { images: args.images, dialogue: args.dialogue };
     let shown = ShownTrajectory::new(&trajectory, options, |image| size(image, args.predictions.as_path()));
     let (columns, is_styled) = (args.columns(), output.is_styled());
-    let written = match args.format {
+    match args.format {
         FormatArg::Markdown => shown.write_markdown(&mut output),
         _ => shown.write_text(&mut output, columns, is_styled),
-    };
-    written.map_err(|cause| Failure::written(&cause))?;
+    }?;
     output.commit()
 }
 
@@ -138,20 +132,19 @@ impl ShowArgs {
         has_several && !is_about_one && self.format != FormatArg::Json
     }
 
-    fn list(&self, file: &TrajectoryFile, all: &[Entry], printer: Printer) -> Result<(), Failure> {
+    fn list(&self, file: &TrajectoryFile, all: &[Entry], printer: Printer) -> Result {
         let listed = |entry: &Entry| -> Result<ListedTrajectory, SourceError> {
             Ok(ListedTrajectory::new(&*file.look_at(entry.index)?, entry.repeat))
         };
         let list = all.iter().map(listed).collect::<Result<Vec<_>, _>>()?;
         let mut output = Output::open(None, &[], printer)?;
         let (count, is_styled) = (counted(all.len(), "trajectory"), output.is_styled());
-        let written = match self.format {
+        match self.format {
             FormatArg::Markdown => {
                 write_list_as_markdown(&format!("{count} of {}", file.name()), &list, &mut output)
             }
             _ => write_list(&list, self.columns(), is_styled, &mut output),
-        };
-        written.map_err(|cause| Failure::written(&cause))?;
+        }?;
         output.commit()?;
         printer.note(&format!("{count}; --id ID shows one"));
         Ok(())
@@ -161,7 +154,7 @@ impl ShowArgs {
         usize::from(self.width.or_else(Printer::columns).unwrap_or(WIDTH).clamp(NARROWEST, WIDEST))
     }
 
-    fn choose(&self, file: &TrajectoryFile, all: &[Entry], printer: Printer) -> Result<Trajectory, Failure> {
+    fn choose(&self, file: &TrajectoryFile, all: &[Entry], printer: Printer) -> Result<Trajectory> {
         let mut ids: Vec<&str> = all.iter().map(|entry| entry.id.as_str()).collect();
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(*id));
@@ -182,11 +175,7 @@ impl ShowArgs {
             let known: Vec<String> = ids.iter().map(|id| start(id)).collect();
             let near = nearest(&start(id), &known.iter().map(String::as_str).collect::<Vec<_>>());
             let failure = || failed(&what, &ids);
-            return Err(if near.is_empty() {
-                failure()
-            } else {
-                Failure::new(code::INPUT, what.clone() + &near)
-            });
+            return Err(if near.is_empty() { failure() } else { Failure::input(what.clone() + &near) });
         };
         let Some(repeat) = self.repeat else {
             if with_id.len() > 1 {
@@ -202,13 +191,12 @@ impl ShowArgs {
         let named = with_id.iter().take(NAMED_IDS).map(|entry| entry.repeat.to_string());
         let named = named.collect::<Vec<_>>().join(", ");
         let id = shortened(id, LONGEST_ID);
-        let message = format!("`{id}` has no repetition {repeat}\nhint: it has {named}");
-        Err(Failure::new(code::INPUT, message))
+        Err(Failure::input(format!("`{id}` has no repetition {repeat}\nhint: it has {named}")))
     }
 }
 
 /// All trajectories of a file. Those that do not record their repetition are numbered.
-fn entries(file: &TrajectoryFile) -> Result<Vec<Entry>, Failure> {
+fn entries(file: &TrajectoryFile) -> Result<Vec<Entry>> {
     let mut seen = HashMap::new();
     let mut entries = Vec::with_capacity(file.len());
     for index in 0..file.len() {
@@ -226,5 +214,5 @@ fn failed(what: &str, ids: &[&str]) -> Failure {
     let named = ids.iter().take(NAMED_IDS).map(|id| format!("`{}`", shortened(id, LONGEST_ID)));
     let more = if ids.len() > NAMED_IDS { ", .." } else { "" };
     let named = named.collect::<Vec<_>>().join(", ");
-    Failure::new(code::INPUT, format!("{what}\nhint: name one with --id: {named}{more}"))
+    Failure::input(format!("{what}\nhint: name one with --id: {named}{more}"))
 }

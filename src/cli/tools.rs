@@ -9,20 +9,17 @@ use m3_embedding::Embedder;
 use m3_executor::nearest::similarities;
 use m3_mcp::config::HostConfig;
 use m3_mcp::{Tool, ToolCatalog, ToolName};
-use m3_report::{SheetForm, json_without_hidden, write_sheets};
+use m3_report::{SheetForm, write_sheets};
 use m3_support::redact::Redactor;
 use m3_support::text::shortened;
 use m3_trajectory::catalog::Catalog;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{
-    Servers, Signals, StartNotes, add_simulated, interrupted, nearest, redactor, runtime, select, start,
+use crate::cli::common::{
+    EncoderArgs, Failure, Output, Printer, Result, Servers, Signals, StartNotes, add_simulated, code, form,
+    interrupted, nearest, redactor, runtime, select, start, write_json,
 };
-use crate::cli::common::output::{Output, form};
-use crate::cli::common::printer::{Printer, Unit};
 use crate::report::{
     CatalogDifferences, CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools,
 };
@@ -95,17 +92,15 @@ struct ListedServers {
 }
 
 /// Lists servers and their tools.
-pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
-    let format = form(args.format, args.out.as_deref())?;
+pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result {
+    let is_json = form(args.format, args.out.as_deref())? == FormatArg::Json;
     let servers = Servers::open(&args.config, printer)?;
     let published = args.compare.as_deref().map(Catalog::open).transpose()?;
     let inputs: Vec<&Path> = [&args.config].into_iter().chain(&args.compare).map(PathBuf::as_path).collect();
     let mut output = Output::open(args.out.as_deref(), &inputs, printer)?.outliving_its_reader();
     // The encoder is opened before servers are started, because it may have to be fetched.
-    let embedder = match &args.search {
-        Some(_) => Some(args.encoder.open(common.assets()?, printer)?),
-        None => None,
-    };
+    let embedder = args.search.is_some().then(|| args.encoder.open(common.assets()?, printer));
+    let embedder = embedder.transpose()?;
     let never = CancellationToken::new();
     let (found, cancel, _runtime) = match servers {
         Servers::Listed(catalog) => (listed(args, &ToolCatalog::from(&catalog))?, never, None),
@@ -118,20 +113,23 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
         }
     };
     let differences = published.map(|published| differences(args, &ToolCatalog::from(&published), &found));
-    match (embedder, &args.search) {
-        _ if differences.is_some() => write_differences(differences.as_ref(), format, &mut output)?,
-        (Some(mut embedder), Some(query)) => {
+    let form = SheetForm::Terminal { columns: output.columns(), is_styled: output.is_styled() };
+    match (&differences, embedder.zip(args.search.as_deref())) {
+        (Some(differences), _) if is_json => write_json(differences, &mut output)?,
+        (Some(differences), _) => write_sheets(form, &differences.sheets(), &mut output)?,
+        (None, Some((mut embedder, query))) => {
             let report = search(args, query, &found.catalog, &mut embedder, &cancel, printer)?;
-            let json = || serde_json::to_string_pretty(&report);
-            write(&mut output, format, json, |out| report.write(out))?;
+            if is_json { write_json(&report, &mut output)? } else { report.write(&mut output)? }
         }
-        _ => write_found(args.health, format, &found, &mut output)?,
+        (None, None) if is_json => match &found.health {
+            Some(health) if args.health => write_json(health, &mut output)?,
+            _ => write_json(&CatalogFile(&found.catalog), &mut output)?,
+        },
+        (None, None) => write_found(args.health, form, &found, &mut output)?,
     }
     output.commit()?;
     match found.health {
-        Some(health) if !health.is_any_ready() => {
-            Err(Failure::new(code::UNAVAILABLE, "no server could be started"))
-        }
+        Some(health) if !health.is_any_ready() => Err(Failure::unavailable("no server could be started")),
         Some(health) if health.failed().next().is_some() => Err(Failure::silent(code::FAILED)),
         _ if args.fail_if_different && differences.is_some_and(|found| !found.differences.is_empty()) => {
             Err(Failure::silent(code::NOT_MET))
@@ -141,18 +139,20 @@ pub(super) fn run(args: &ToolsArgs, common: &Common, printer: Printer) -> Result
 }
 
 /// The tools of a catalog file.
-fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<ListedServers, Failure> {
+fn listed(args: &ToolsArgs, catalog: &ToolCatalog) -> Result<ListedServers> {
     if args.health {
-        let message =
-            "a catalog does not tell how servers fare\nhint: give the configuration that starts them";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "a catalog does not tell how servers fare\nhint: give the configuration that starts them",
+        ));
     }
     let mut catalog = catalog.clone();
     let known: Vec<&str> = catalog.servers.iter().map(|server| server.server.as_str()).collect();
     if let Some(name) = args.server.iter().find(|name| !known.contains(&name.as_str())) {
-        let message =
-            format!("the catalog has no server `{}`{}", shortened(name, 100), nearest(name, &known));
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(format!(
+            "the catalog has no server `{}`{}",
+            shortened(name, 100),
+            nearest(name, &known)
+        )));
     }
     catalog.servers.retain(|server| args.server.is_empty() || args.server.contains(&server.server));
     Ok(ListedServers { catalog, health: None, redactor: None })
@@ -164,7 +164,7 @@ async fn configured(
     mut config: HostConfig,
     printer: Printer,
     cancel: &CancellationToken,
-) -> Result<ListedServers, Failure> {
+) -> Result<ListedServers> {
     select(&mut config, &args.server)?;
     if let Some(seconds) = args.timeout {
         for server in &mut config.servers {
@@ -192,54 +192,21 @@ fn differences(args: &ToolsArgs, published: &ToolCatalog, found: &ListedServers)
     CatalogDifferences::new(&published, &found.catalog, &failed.collect())
 }
 
-fn write_differences(
-    differences: Option<&CatalogDifferences>,
-    format: FormatArg,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let Some(differences) = differences else { return Ok(()) };
-    let form = SheetForm::Terminal { columns: output.columns(), is_styled: output.is_styled() };
-    let json = || serde_json::to_string_pretty(differences);
-    write(output, format, json, |out| write_sheets(form, &differences.sheets(), out))
-}
-
+/// Writes the state of the servers for people, and their tools unless the state alone is wanted.
 fn write_found(
     is_health: bool,
-    format: FormatArg,
+    form: SheetForm,
     found: &ListedServers,
     output: &mut Output,
-) -> Result<(), Failure> {
-    let form = SheetForm::Terminal { columns: output.columns(), is_styled: output.is_styled() };
-    let json = || match &found.health {
-        Some(health) if is_health => serde_json::to_string_pretty(health),
-        _ => serde_json::to_string_pretty(&CatalogFile(&found.catalog)),
-    };
-    write(output, format, json, |out| {
-        if let Some(health) = &found.health {
-            write_sheets(form, &[health.sheet()], out)?;
-            if is_health {
-                return Ok(());
-            }
-            writeln!(out)?;
+) -> std::io::Result<()> {
+    if let Some(health) = &found.health {
+        write_sheets(form, &[health.sheet()], output)?;
+        if is_health {
+            return Ok(());
         }
-        write_tools(&found.catalog, out)
-    })
-}
-
-/// Writes the result in either form.
-fn write(
-    output: &mut Output,
-    format: FormatArg,
-    json: impl FnOnce() -> serde_json::Result<String>,
-    table: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
-) -> Result<(), Failure> {
-    let written = match format {
-        FormatArg::Table => table(output),
-        FormatArg::Json => json()
-            .map_err(std::io::Error::from)
-            .and_then(|json| writeln!(output, "{}", json_without_hidden(&json))),
-    };
-    written.map_err(|cause| Failure::written(&cause))
+        writeln!(output)?;
+    }
+    write_tools(&found.catalog, output)
 }
 
 /// Ranks the tools by the cosine of name and description with the query.
@@ -250,9 +217,9 @@ fn search(
     embedder: &mut Embedder,
     cancel: &CancellationToken,
     printer: Printer,
-) -> Result<SearchReport, Failure> {
+) -> Result<SearchReport> {
     let tools: Vec<(ToolName, &Tool)> = catalog.tools().collect();
-    let mut bar = printer.bar(Unit::Tools);
+    let bar = printer.bar();
     let similarities = similarities(embedder, query, &tools, &mut |done| {
         bar.set("comparing", done as u64, tools.len() as u64);
         !cancel.is_cancelled()

@@ -1,21 +1,16 @@
 //! The command `m3 validate`: lists every problem of files of trajectories or tasks.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use m3_report::{
-    FileReport, ValidationReport, json_without_hidden, visible, write_validation_as_junit,
-    write_validation_as_sarif,
+    FileReport, ValidationReport, visible, write_validation_as_junit, write_validation_as_sarif,
 };
 use m3_traces::TRACES;
 use m3_trajectory::{Duplicates, Problems, Severity, SourceError, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::Output;
-use crate::cli::common::places::working_folder;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::{Failure, Output, Printer, Result, code, working_folder, write_json};
 
 /// Options of `m3 validate`.
 #[derive(Debug, Args)]
@@ -53,12 +48,10 @@ enum FormatArg {
 }
 
 /// Lists every problem of every file.
-pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result {
     let mut report = ValidationReport::default();
     for path in &args.files {
-        let mut bar = printer.bar(Unit::Trajectories);
-        let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
-        match TrajectoryFile::scan(path, TRACES, args.duplicates, &mut progress) {
+        match TrajectoryFile::scan(path, TRACES, args.duplicates, &mut printer.progress("reading")) {
             Ok(file) => {
                 let mut problems = describe(&file)?;
                 if matches!(args.format, FormatArg::Sarif) {
@@ -73,15 +66,12 @@ pub(super) fn run(args: &ValidateArgs, printer: Printer) -> Result<(), Failure> 
     }
     let is_broken = report.files.iter().any(|file| file.errors > 0);
     let mut out = Output::open(None, &[], printer)?.outliving_its_reader();
-    let written = match args.format {
-        FormatArg::Json => serde_json::to_string_pretty(&report)
-            .map_err(std::io::Error::from)
-            .and_then(|text| writeln!(out, "{}", json_without_hidden(&text))),
+    match args.format {
+        FormatArg::Json => write_json(&report, &mut out),
         FormatArg::Table => write_lines(&report, &mut out),
         FormatArg::Junit => write_validation_as_junit(&report, &mut out),
         FormatArg::Sarif => write_validation_as_sarif(&report, &working_folder(), &mut out),
-    };
-    written.map_err(|cause| Failure::written(&cause))?;
+    }?;
     out.commit()?;
     if is_broken { Err(Failure::silent(code::INPUT)) } else { Ok(()) }
 }
@@ -97,7 +87,7 @@ fn point_at(report: &mut FileReport, file: &TrajectoryFile) {
 }
 
 /// Counts the content of a readable file.
-fn describe(file: &TrajectoryFile) -> Result<FileReport, Failure> {
+fn describe(file: &TrajectoryFile) -> Result<FileReport> {
     let mut report = FileReport::new(file.name(), file.problems());
     report.is_tasks = file.is_tasks();
     report.entries = file.len();

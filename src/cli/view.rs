@@ -17,11 +17,9 @@ use m3_view::{BundleError, Library, Scorer, ViewDesk, ViewSources, write_bundle}
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::Common;
-use crate::cli::common::failure::{Failure, TEMPORARY, code};
-use crate::cli::common::hosting::{Signals, interrupted, runtime};
-use crate::cli::common::input;
-use crate::cli::common::printer::{Printer, Unit};
-use crate::cli::common::served_page::serve_page;
+use crate::cli::common::{
+    Failure, Printer, Result, Signals, TEMPORARY, code, input, interrupted, runtime, serve_page,
+};
 use crate::cli::library::call;
 
 /// Options of `m3 view`.
@@ -77,7 +75,7 @@ docs/view.md explains the pages.";
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// Serves the pages, or writes them.
-pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result {
     raise_open_files();
     // Files that cannot be read are reported before anything is served.
     args.tools.as_deref().map(Catalog::open).transpose()?;
@@ -90,7 +88,7 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
         images: images.and_then(|folders| folders.into_iter().next()),
         formats: TRACES,
     };
-    let library = Library::open(given).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let library = Library::open(given).map_err(Failure::input)?;
     let library = Arc::new(library);
     let folder_of_scores = tempfile::Builder::new().prefix("m3-view-").tempdir();
     let folder_of_scores = folder_of_scores.map_err(|cause| Failure::output(TEMPORARY, &cause))?;
@@ -109,17 +107,12 @@ pub(super) fn run(args: &ViewArgs, common: &Common, printer: Printer) -> Result<
         });
     }
     let desk = ViewDesk::new(library, true);
-    let told = "private address; Ctrl-C stops the server";
-    serve_page(desk, (args.port, !args.no_open, told), printer)
+    let advice = "private address; Ctrl-C stops the server";
+    serve_page(desk, (args.port, !args.no_open, advice), printer)
 }
 
 /// Writes the pages into a folder. After a signal, the folders that are not complete are removed.
-fn bundle(
-    library: Arc<Library>,
-    scorer: Option<Scorer>,
-    folder: &Path,
-    printer: Printer,
-) -> Result<(), Failure> {
+fn bundle(library: Arc<Library>, scorer: Option<Scorer>, folder: &Path, printer: Printer) -> Result {
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
     if let Some(scorer) = scorer {
@@ -134,7 +127,7 @@ fn bundle(
             resume_unwind(error.into_panic());
         }
     }
-    let mut bar = printer.bar(Unit::Files);
+    let bar = printer.bar();
     let mut progress = |done: usize, all: usize| {
         bar.set("writing", done as u64, all as u64);
         !signals.first.is_cancelled()
@@ -148,7 +141,7 @@ fn bundle(
     // What is left of the scoring is not waited for.
     runtime.shutdown_background();
     let written = written.map_err(|error| match &error {
-        BundleError::NotEmpty(_) => Failure::new(code::INPUT, error.to_string()),
+        BundleError::NotEmpty(_) => Failure::input(error),
         BundleError::Io(path, cause) => Failure::output(&format!("`{}`", path.display()), cause),
         BundleError::Stopped => interrupted(),
     })?;
@@ -188,15 +181,11 @@ fn scorer(folder: &Path, args: &ViewArgs, common: &Common) -> Scorer {
         words.push(path.clone().into());
         words.extend(given.iter().cloned());
         let called = call(words, Arc::new(|_, _, _| true));
-        if is_complete(called.code) && path.is_file() {
+        // Where some trajectories have failed, the report is written too.
+        if matches!(called.code, 0 | code::FAILED) && path.is_file() {
             return Ok(path);
         }
         let said = called.messages.iter().map(|message| message.text.as_str());
         Err(format!("it could not be scored: {}", said.collect::<Vec<_>>().join("; ")))
     })
-}
-
-/// Whether a command with this exit code has written its report: some trajectories may have failed.
-fn is_complete(exit: u8) -> bool {
-    exit == 0 || exit == code::FAILED
 }

@@ -13,8 +13,7 @@ use m3_trajectory::json::Json;
 use sha2::{Digest as _, Sha256};
 
 /// A folder for media; it is made when there is something to write.
-#[derive(Debug)]
-pub struct MediaFolder {
+pub(crate) struct MediaFolder {
     folder: PathBuf,
     /// The folder as trajectories name it: relative to their file, where it is beside it.
     named: String,
@@ -27,8 +26,7 @@ const DIGITS: usize = 32;
 
 impl MediaFolder {
     /// The folder, for trajectories in the file `out`.
-    #[must_use]
-    pub fn new(folder: &Path, out: &Path) -> Self {
+    pub(crate) fn new(folder: &Path, out: &Path) -> Self {
         let beside = out.parent().unwrap_or(Path::new(""));
         let named = folder.strip_prefix(beside).unwrap_or(folder);
         let named = named.to_string_lossy().replace('\\', "/");
@@ -36,14 +34,12 @@ impl MediaFolder {
     }
 
     /// The number of files that were written.
-    #[must_use]
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.written.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// The size of all files that were written, in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.written.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
     }
 
@@ -52,7 +48,7 @@ impl MediaFolder {
     ///
     /// # Errors
     /// A message if a file cannot be written.
-    pub fn take_out(&self, trajectory: &mut Trajectory) -> Result<(), String> {
+    pub(crate) fn take_out(&self, trajectory: &mut Trajectory) -> Result<(), String> {
         for call in trajectory.steps.iter_mut().flat_map(|step| &mut step.calls) {
             if let Some(Json::Array(parts)) = &mut call.result {
                 parts.iter_mut().try_for_each(|part| self.take(part).map(|_| ()))?;

@@ -7,9 +7,7 @@
 //! Each file is read on its own; its trajectories wait in an unnamed temporary file, so that memory holds one
 //! trajectory for each thread and a few bytes for each that is done.
 
-mod ids;
 mod media;
-mod offered;
 mod report;
 mod spool;
 
@@ -17,93 +15,90 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-pub use ids::IdTemplate;
+use clap::ValueEnum;
 use m3_support::files::is_plain;
-pub use m3_traces::{FileToImport, walk};
+pub(crate) use m3_traces::{FileToImport, walk};
 use m3_traces::{Format, ReadError, Sink, Trace, TraceKind, recognize, recognize_among};
 use m3_trajectory::json::Json;
 use m3_trajectory::tool_names::Vocabulary;
 use m3_trajectory::{SourceError, Trajectory};
-pub use media::MediaFolder;
-pub use offered::OfferedTools;
-pub use report::{FileImport, ImportReport, NoteReport};
-pub use spool::{Role, Spool, SpoolReader, SpooledTrajectory};
+pub(crate) use media::MediaFolder;
+pub(crate) use report::{FileImport, ImportReport, OfferedTools};
+pub(crate) use spool::{Role, Spool, SpoolReader, SpooledTrajectory};
 
 /// What to do with the calls of agents that a call has run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SubAgents {
-    /// The calls are left out, and counted in a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SubAgents {
+    /// Count them in a note
     LeaveOut,
-    /// The calls become trajectories of their own, `ID/AGENT`.
+    /// As trajectories of their own, ID/AGENT
     Separate,
 }
 
-/// The kind of trajectories that an import makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ImportAs {
-    /// Predictions, with everything that was recorded.
+/// The kind of trajectories that an import makes: with everything that was recorded, or only what should be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportAs {
+    /// With results and answers
     Predictions,
-    /// References: tasks with the calls that should be made: the question, the image and the steps, without results.
+    /// What should be called
     References,
 }
 
 /// Options of an import.
-#[derive(Debug)]
-pub struct ImportOptions<'a> {
+pub(crate) struct ImportOptions<'a> {
     /// The formats that files may have, whatever they look like: the first that fits, else the first.
-    pub from: Option<&'a [&'static Format]>,
+    pub(crate) from: Option<&'a [&'static Format]>,
     /// What to do with the calls of sub-agents.
-    pub sub_agents: SubAgents,
+    pub(crate) sub_agents: SubAgents,
     /// The kind of trajectories to make.
-    pub imported_as: ImportAs,
+    pub(crate) imported_as: ImportAs,
     /// Whether references have a file of their own.
-    pub wants_references: bool,
+    pub(crate) wants_references: bool,
     /// Whether tasks have a file of their own.
-    pub wants_tasks: bool,
+    pub(crate) wants_tasks: bool,
     /// Whether tools have a file of their own.
-    pub wants_tools: bool,
+    pub(crate) wants_tools: bool,
     /// The folder for media; `None` if nothing is written.
-    pub media: Option<&'a MediaFolder>,
+    pub(crate) media: Option<&'a MediaFolder>,
     /// The number of files that are read at once.
-    pub threads: usize,
+    pub(crate) threads: usize,
 }
 
 /// The result of an import: everything that was read.
-#[derive(Debug)]
-pub struct ImportedFiles {
+#[derive(Default)]
+pub(crate) struct ImportedFiles {
     /// The files, in the order in which they were given.
-    pub files: Vec<FileImport>,
+    pub(crate) files: Vec<FileImport>,
     /// The trajectories of each file.
-    pub spooled: Vec<Vec<SpooledTrajectory>>,
+    pub(crate) spooled: Vec<Vec<SpooledTrajectory>>,
     /// The temporary files that hold the trajectories.
-    pub spools: Vec<Spool>,
+    pub(crate) spools: Vec<Spool>,
     /// The names of all tools.
-    pub tools: Vocabulary,
+    pub(crate) tools: Vocabulary,
     /// The tools that files say were offered.
-    pub offered: OfferedTools,
+    pub(crate) offered: OfferedTools,
     /// Whether the import was stopped before the end.
-    pub is_stopped: bool,
+    pub(crate) is_stopped: bool,
 }
 
 /// A function that returns whether to stop.
-pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
+pub(crate) type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
 
 /// Reads all files. `progress` gets the number of bytes that are read, and of all bytes.
 ///
 /// # Errors
 /// [`SourceError::Spool`] if the temporary files cannot be written. The errors of a file are in its report.
-pub fn import(
+pub(crate) fn import(
     files: &[FileToImport],
     options: &ImportOptions<'_>,
     stop: Stop<'_>,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<ImportedFiles, SourceError> {
-    type Slot = Option<FileResult>;
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     // A file without a size, such as a pipe, counts as one byte.
     let size = |found: &FileToImport| found.path.metadata().map_or(0, |it| it.len()).max(1);
     let total = files.iter().map(size).sum();
-    let slots: Mutex<Vec<Slot>> = Mutex::new((0..files.len()).map(|_| None).collect());
+    let slots: Mutex<Vec<Option<FileResult>>> = Mutex::new((0..files.len()).map(|_| None).collect());
     let threads = options.threads.clamp(1, files.len().max(1));
     let worker = |number: usize| -> Result<(Spool, Vocabulary), SourceError> {
         let mut spool = Spool::new(number)?;
@@ -126,32 +121,22 @@ pub fn import(
         };
         workers.into_iter().map(join).collect::<Result<Vec<_>, SourceError>>()
     })?;
-    let mut imported = ImportedFiles {
-        files: Vec::new(),
-        spooled: Vec::new(),
-        spools: Vec::new(),
-        tools: Vocabulary::default(),
-        offered: OfferedTools::default(),
-        is_stopped: stop(),
-    };
+    let mut imported = ImportedFiles { is_stopped: stop(), ..ImportedFiles::default() };
     for (spool, tools) in ended {
         imported.spools.push(spool);
         imported.tools.merge(tools);
     }
-    for result in slots.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten() {
-        imported.files.push(result.file);
-        imported.spooled.push(result.spooled);
-        imported.offered.merge(result.offered);
+    let slots = slots.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (file, spooled, offered) in slots.into_iter().flatten() {
+        imported.files.push(file);
+        imported.spooled.push(spooled);
+        imported.offered.merge(offered);
     }
     Ok(imported)
 }
 
-/// The result of the import of a file.
-struct FileResult {
-    file: FileImport,
-    spooled: Vec<SpooledTrajectory>,
-    offered: OfferedTools,
-}
+/// The result of the import of a file: its report, its trajectories, and the tools that it says were offered.
+type FileResult = (FileImport, Vec<SpooledTrajectory>, OfferedTools);
 
 /// Reads one file.
 fn import_file(
@@ -161,17 +146,8 @@ fn import_file(
     stop: Stop<'_>,
     reading: &mut Reading<'_>,
 ) -> Result<FileResult, SourceError> {
-    let mut receiver = Receiver {
-        options,
-        spool,
-        tools,
-        stop,
-        reading,
-        file: FileImport::new(&found.path),
-        spooled: Vec::new(),
-        offered: OfferedTools::default(),
-        format: "",
-    };
+    let (file, spooled, offered) = (FileImport::new(&found.path), Vec::new(), OfferedTools::default());
+    let mut receiver = Receiver { options, spool, tools, stop, reading, file, spooled, offered, format: "" };
     match read(found, &mut receiver) {
         Ok(()) => {}
         Err(ReadError::Source(error @ SourceError::Spool { .. })) => return Err(error),
@@ -182,7 +158,7 @@ fn import_file(
     }
     let Receiver { mut file, spooled, offered, .. } = receiver;
     file.close();
-    Ok(FileResult { file, spooled, offered })
+    Ok((file, spooled, offered))
 }
 
 /// Reads the traces of a file, if it has one of the formats.
@@ -369,8 +345,7 @@ fn as_reference(trajectory: &mut Trajectory) {
 }
 
 /// The folder of images beside a file; for a pipe or a device, `images` in the working folder.
-#[must_use]
-pub fn images_beside(out: &Path) -> PathBuf {
+pub(crate) fn images_beside(out: &Path) -> PathBuf {
     let beside = out.parent().filter(|_| is_plain(out)).unwrap_or(Path::new(""));
     beside.join("images")
 }

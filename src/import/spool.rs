@@ -1,23 +1,21 @@
 //! Temporary files in which imported trajectories wait until all ids are known: an unnamed one for each thread.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, Write};
+use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write};
 
 use m3_trajectory::SourceError;
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::NameMapping;
 
 /// A temporary file to which trajectories are written.
-#[derive(Debug)]
-pub struct Spool {
+pub(crate) struct Spool {
     number: usize,
     file: BufWriter<File>,
     length: u64,
 }
 
 /// A temporary file whose trajectories are read again.
-#[derive(Debug)]
-pub struct SpoolReader {
+pub(crate) struct SpoolReader {
     file: BufReader<File>,
     /// The position in the file where reading goes on.
     at: u64,
@@ -28,22 +26,24 @@ const BUFFER: usize = 1 << 18;
 
 /// The kind of record that is written of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// The calls of a model; or, with [`ImportAs::References`](super::ImportAs), calls that should be made.
     Trajectory,
     /// Calls that should be made, in a file of their own.
     Reference,
     /// A task: the question, and other members of the task.
     Task,
+    /// The tools that were offered, which make one record for all traces.
+    Tools,
 }
 
 /// A record that waits in a spool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SpooledTrajectory {
+pub(crate) struct SpooledTrajectory {
     /// The id of the trajectory in its file, if it has one.
-    pub sample: Option<String>,
+    pub(crate) sample: Option<String>,
     /// The kind of record.
-    pub role: Role,
+    pub(crate) role: Role,
     /// The number of the spool, the offset in it and the length; `None` if nothing was written.
     place: Option<(usize, u64, u64)>,
 }
@@ -56,7 +56,7 @@ impl Spool {
     ///
     /// # Errors
     /// [`SourceError::Spool`].
-    pub fn new(number: usize) -> Result<Self, SourceError> {
+    pub(crate) fn new(number: usize) -> Result<Self, SourceError> {
         let file = tempfile::tempfile().map_err(error)?;
         Ok(Self { number, file: BufWriter::with_capacity(BUFFER, file), length: 0 })
     }
@@ -65,7 +65,7 @@ impl Spool {
     ///
     /// # Errors
     /// [`SourceError::Spool`].
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         sample: Option<String>,
         role: Role,
@@ -83,7 +83,7 @@ impl Spool {
     ///
     /// # Errors
     /// The system's error.
-    pub fn into_reader(self) -> io::Result<SpoolReader> {
+    pub(crate) fn into_reader(self) -> io::Result<SpoolReader> {
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
         Ok(SpoolReader { file: BufReader::with_capacity(BUFFER, file), at: 0 })
@@ -96,7 +96,7 @@ impl SpoolReader {
     ///
     /// # Errors
     /// The system's error.
-    pub fn write(
+    pub(crate) fn write(
         spools: &mut [Self],
         spooled: &SpooledTrajectory,
         id: &str,
@@ -112,7 +112,7 @@ impl SpoolReader {
         if names.is_empty() {
             out.write_all(br#"{"id":"#)?;
             serde_json::to_writer(&mut *out, id)?;
-            return copy(&mut rest, out);
+            return io::copy(&mut rest, out).map(drop);
         }
         let id = serde_json::to_string(id).map_err(io::Error::from)?;
         let mut text = format!(r#"{{"id":{id}"#).into_bytes();
@@ -121,23 +121,9 @@ impl SpoolReader {
     }
 }
 
-/// Copies the rest of a reader, from buffer to buffer.
-fn copy(from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
-    loop {
-        let bytes = from.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        to.write_all(bytes)?;
-        let length = bytes.len();
-        from.consume(length);
-    }
-}
-
 impl SpooledTrajectory {
     /// A record that is counted, but not written.
-    #[must_use]
-    pub fn unwritten(sample: Option<String>, role: Role) -> Self {
+    pub(crate) fn unwritten(sample: Option<String>, role: Role) -> Self {
         Self { sample, role, place: None }
     }
 }

@@ -1,12 +1,12 @@
 //! Thresholds from people's labels as tables, with the agreement for both of them, and as a heat map.
 
 use m3_figures::AgreementMap;
-use m3_report::Picture;
-use m3_report::{Cell, Column, Sheet};
+use m3_report::{Cell, Column, Picture, Sheet};
 use m3_score::Metric;
 use m3_support::text::{counted, shortened};
 
 use crate::calibrate::{CalibrationReport, IntervalReport, ThresholdReport};
+use crate::report::Table;
 
 /// Shades from little to much agreement, for terminals.
 const SHADES: [&str; 5] = [" ", "░", "▒", "▓", "█"];
@@ -15,8 +15,7 @@ const SHADES: [&str; 5] = [" ", "░", "▒", "▓", "█"];
 const STEPS: u32 = 10;
 
 /// The tables of a report.
-#[must_use]
-pub fn calibration_sheets(report: &CalibrationReport) -> Vec<Sheet> {
+pub(crate) fn calibration_sheets(report: &CalibrationReport) -> Vec<Sheet> {
     let mut sheets = vec![thresholds(report), sweep(report), sensitivity(report)];
     sheets.retain(|sheet| !sheet.rows.is_empty());
     sheets
@@ -87,30 +86,15 @@ fn notes(report: &CalibrationReport) -> Vec<String> {
 }
 
 fn thresholds(report: &CalibrationReport) -> Sheet {
-    let row = |name: &str, of: &ThresholdReport| {
-        vec![
-            Cell::new(name),
-            Cell::new(format!("{:.3}", of.weak)),
-            Cell::new(format!("{:.3}", of.strong)),
-            Cell::new(format!("{:.3}", of.agreement)),
-            Cell::number(of.cohen_kappa),
-            Cell::number(of.weighted_kappa),
-        ]
-    };
     let [other, default] = names(report);
-    Sheet {
-        title: "Thresholds".to_owned(),
-        notes: notes(report),
-        columns: vec![
-            Column::text("thresholds"),
-            Column::number("weak", "weak"),
-            Column::number("strong", "strong"),
-            Column::number("agreement", "agree"),
-            Column::number("Cohen's kappa", "kappa"),
-            Column::number("weighted kappa", "weighted"),
-        ],
-        rows: vec![row(other, &report.best), row(default, &report.default)],
-    }
+    Table::new([(other, report.best), (default, report.default)])
+        .text("thresholds", |(name, _)| (*name).to_owned())
+        .value("weak", "weak", |(_, of)| Some(of.weak))
+        .value("strong", "strong", |(_, of)| Some(of.strong))
+        .value("agreement", "agree", |(_, of)| Some(of.agreement))
+        .value("Cohen's kappa", "kappa", |(_, of)| of.cohen_kappa)
+        .value("weighted kappa", "weighted", |(_, of)| of.weighted_kappa)
+        .sheet("Thresholds", notes(report))
 }
 
 /// Agreement in percent, a row for each strong and a column for each weak threshold, with a shade for each.
@@ -154,29 +138,20 @@ fn sweep(report: &CalibrationReport) -> Sheet {
 }
 
 fn sensitivity(report: &CalibrationReport) -> Sheet {
-    let rows = report.sensitivity.iter().map(|of| {
-        let numbers = [of.weak, of.strong, of.recall, of.argument_similarity, of.average];
-        let numbers = numbers.map(|number| Cell::new(format!("{number:.3}")));
-        [Cell::new(&of.name)].into_iter().chain(numbers).collect()
-    });
-    Sheet {
-        title: "What scores become".to_owned(),
-        notes: vec!["The ends are those of both intervals at once".to_owned()],
-        columns: vec![
-            Column::text("thresholds"),
-            Column::number("weak", "weak"),
-            Column::number("strong", "strong"),
-            Column::number(Metric::Recall.label(), Metric::Recall.label()),
-            Column::number(Metric::ArgumentSimilarity.label(), Metric::ArgumentSimilarity.heading()),
-            Column::number(Metric::Average.label(), Metric::Average.label()),
-        ],
-        rows: rows.collect(),
-    }
+    let label = |metric: Metric| metric.label();
+    let (similarity, heading) = (Metric::ArgumentSimilarity.label(), Metric::ArgumentSimilarity.heading());
+    Table::new(&report.sensitivity)
+        .text("thresholds", |of| of.name.clone())
+        .value("weak", "weak", |of| Some(of.weak))
+        .value("strong", "strong", |of| Some(of.strong))
+        .value(label(Metric::Recall), label(Metric::Recall), |of| Some(of.recall))
+        .value(similarity, heading, |of| Some(of.argument_similarity))
+        .value(label(Metric::Average), label(Metric::Average), |of| Some(of.average))
+        .sheet("What scores become", vec!["The ends are those of both intervals at once".to_owned()])
 }
 
 /// Agreement as a heat map.
-#[must_use]
-pub fn calibration_picture(report: &CalibrationReport) -> Picture {
+pub(crate) fn calibration_picture(report: &CalibrationReport) -> Picture {
     let is_other = |a: f64, b: f64| (a - b).abs() > 1e-9;
     let (best, default) = (report.best, report.default);
     let [name, default_name] = names(report);

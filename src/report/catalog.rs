@@ -13,62 +13,62 @@ use serde_json::{Map, Value, json};
 /// The report that `m3 tools --compare CATALOG --format json` writes.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "m3.catalog-differences/1")]
-pub struct CatalogDifferences {
+pub(crate) struct CatalogDifferences {
     /// Always `m3.catalog-differences/1`.
-    pub schema: String,
+    pub(crate) schema: String,
     /// The number of tools in the list.
-    pub listed: usize,
+    pub(crate) listed: usize,
     /// The number of tools that are offered.
-    pub offered: usize,
+    pub(crate) offered: usize,
     /// The number of offered tools that are the same in everything that this report compares.
-    pub same: usize,
+    pub(crate) same: usize,
     /// The servers of the list, then the servers that are not in the list.
-    pub servers: Vec<ServerDifferences>,
+    pub(crate) servers: Vec<ServerDifferences>,
     /// Every difference, in the order of the servers and their tools.
-    pub differences: Vec<ToolDifference>,
+    pub(crate) differences: Vec<ToolDifference>,
 }
 
 /// The comparison of the tools of one server, which may be in only one of the catalogs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ServerDifferences {
+pub(crate) struct ServerDifferences {
     /// The name of the server.
-    pub server: String,
+    pub(crate) server: String,
     /// Whether the server failed, so that none of its tools is offered.
-    pub is_failed: bool,
+    pub(crate) is_failed: bool,
     /// The number of the server's tools in the list.
-    pub listed: usize,
+    pub(crate) listed: usize,
     /// The number of tools that the server offers.
-    pub offered: usize,
+    pub(crate) offered: usize,
     /// The number of offered tools that are the same.
-    pub same: usize,
+    pub(crate) same: usize,
     /// The number of the server's tools with another description.
-    pub descriptions: usize,
+    pub(crate) descriptions: usize,
     /// The number of the server's tools with other arguments: other names, types, defaults, or required ones.
-    pub arguments: usize,
+    pub(crate) arguments: usize,
 }
 
 /// One difference between the listed and the offered form of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ToolDifference {
+pub(crate) struct ToolDifference {
     /// The tool as `server/tool`.
-    pub tool: String,
+    pub(crate) tool: String,
     /// The kind of difference.
-    pub change: Change,
+    pub(crate) change: Change,
     /// The argument that differs; for `other`, the key.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub argument: Option<String>,
+    pub(crate) argument: Option<String>,
     /// The value in the list; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub listed: Option<Value>,
+    pub(crate) listed: Option<Value>,
     /// The value that is offered; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub offered: Option<Value>,
+    pub(crate) offered: Option<Value>,
 }
 
 /// The kind of difference in a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub(crate) enum Change {
     /// The tool is not offered.
     MissingTool,
     /// The tool is not in the list.
@@ -129,8 +129,7 @@ impl Change {
 
 impl CatalogDifferences {
     /// Compares the offered tools with a list. `failed` are the names of servers that did not start.
-    #[must_use]
-    pub fn new(listed: &ToolCatalog, offered: &ToolCatalog, failed: &BTreeSet<String>) -> Self {
+    pub(crate) fn new(listed: &ToolCatalog, offered: &ToolCatalog, failed: &BTreeSet<String>) -> Self {
         let names = |catalog: &'_ ToolCatalog| -> Vec<String> {
             catalog.servers.iter().map(|server| server.server.clone()).collect()
         };
@@ -167,8 +166,7 @@ impl CatalogDifferences {
     }
 
     /// A table of servers, and one of differences for each server that has any.
-    #[must_use]
-    pub fn sheets(&self) -> Vec<Sheet> {
+    pub(crate) fn sheets(&self) -> Vec<Sheet> {
         let of_servers = self.servers.iter().map(|server| self.differences_sheet(&server.server));
         let mut sheets: Vec<Sheet> = [self.servers_sheet()].into_iter().chain(of_servers).collect();
         sheets.retain(|sheet| !sheet.rows.is_empty());
@@ -291,21 +289,21 @@ fn tool_differences(name: &str, listed: &Tool, offered: &Tool, found: &mut Vec<T
     let text = |tool: &Tool| tool.description.clone().map(Value::String);
     compare(Change::Description, None, text(listed), text(offered));
     let (before, after) = (arguments(listed), arguments(offered));
-    for (argument, old) in &before {
+    for (argument, (old, was_required)) in &before {
         let name = Some(argument.as_str());
-        let Some(new) = after.get(argument) else {
-            compare(Change::MissingArgument, name, Some(old.schema.clone()), None);
+        let Some((new, is_required)) = after.get(argument) else {
+            compare(Change::MissingArgument, name, Some(old.clone()), None);
             continue;
         };
-        compare(Change::Required, name, Some(json!(old.is_required)), Some(json!(new.is_required)));
+        compare(Change::Required, name, Some(json!(was_required)), Some(json!(is_required)));
         let default = |schema: &Value| schema.get("default").cloned();
-        compare(Change::Default, name, default(&old.schema), default(&new.schema));
-        let (old, new) = (without_default(&old.schema), without_default(&new.schema));
+        compare(Change::Default, name, default(old), default(new));
+        let (old, new) = (without_default(old), without_default(new));
         let change = change_of(&old, &new, Change::Type);
         compare(change, name, Some(old), Some(new));
     }
-    for (argument, new) in after.iter().filter(|(argument, _)| !before.contains_key(*argument)) {
-        compare(Change::ExtraArgument, Some(argument), None, Some(new.schema.clone()));
+    for (argument, (new, _)) in after.iter().filter(|(argument, _)| !before.contains_key(*argument)) {
+        compare(Change::ExtraArgument, Some(argument), None, Some(new.clone()));
     }
     let (old, new) = (rest_of_schema(&listed.input_schema), rest_of_schema(&offered.input_schema));
     let change = change_of(&old, &new, Change::InputSchema);
@@ -318,21 +316,14 @@ fn tool_differences(name: &str, listed: &Tool, offered: &Tool, found: &mut Vec<T
     }
 }
 
-/// An argument of a tool.
-struct Argument {
-    schema: Value,
-    is_required: bool,
-}
-
-/// The arguments of a tool by name; none if its schema has no object `properties`.
-fn arguments(tool: &Tool) -> BTreeMap<String, Argument> {
+/// The schemas of a tool's arguments by name, and whether each is required; none if the tool's schema has no object
+/// `properties`.
+fn arguments(tool: &Tool) -> BTreeMap<String, (Value, bool)> {
     let required = tool.input_schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|found| found == name));
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
-    let argument = |(name, schema): (&String, &Value)| {
-        (name.clone(), Argument { schema: schema.clone(), is_required: is_required(name) })
-    };
-    properties.into_iter().flatten().map(argument).collect()
+    let properties = properties.into_iter().flatten();
+    properties.map(|(name, schema)| (name.clone(), (schema.clone(), is_required(name)))).collect()
 }
 
 /// The kind of difference between two schemas: their texts alone, or `more`.

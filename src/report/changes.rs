@@ -9,29 +9,29 @@ use serde::Serialize;
 /// The differences between a new trace and an old one (`m3.compare-traces/1`).
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.compare-traces/1")]
-pub struct ChangesReport {
+pub(crate) struct ChangesReport {
     /// Always `m3.compare-traces/1`.
-    pub schema: &'static str,
+    pub(crate) schema: &'static str,
     /// The new trajectories scored against the old ones as references.
-    pub score: ScoreSummary,
+    pub(crate) score: ScoreSummary,
     /// The tasks of the old trace, those that differ most first.
-    pub tasks: Vec<TaskChange>,
+    pub(crate) tasks: Vec<TaskChange>,
 }
 
 /// A task of the old trace, and how the new trace does it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct TaskChange {
+pub(crate) struct TaskChange {
     /// The state of the task.
-    pub state: TaskState,
+    pub(crate) state: TaskState,
     /// The new trajectory, scored against the old one.
     #[serde(flatten)]
-    pub trajectory: TrajectoryReport,
+    pub(crate) trajectory: TrajectoryReport,
 }
 
 /// Whether a task is done as before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum TaskState {
+pub(crate) enum TaskState {
     /// The new trace does not have the task.
     Missing,
     /// The new trajectory has other calls, other arguments, or the same calls in another order.
@@ -52,8 +52,7 @@ impl TaskState {
 
 impl ChangesReport {
     /// The report on these tasks.
-    #[must_use]
-    pub fn new(score: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Self {
+    pub(crate) fn new(score: ScoreSummary, trajectories: Vec<TrajectoryReport>) -> Self {
         let mut tasks: Vec<TaskChange> = trajectories
             .into_iter()
             .map(|trajectory| TaskChange { state: state(&trajectory), trajectory })
@@ -65,8 +64,7 @@ impl ChangesReport {
     }
 
     /// The number of tasks in this state.
-    #[must_use]
-    pub fn count(&self, state: TaskState) -> usize {
+    pub(crate) fn count(&self, state: TaskState) -> usize {
         self.tasks.iter().filter(|task| task.state == state).count()
     }
 }
@@ -93,8 +91,7 @@ fn state(trajectory: &TrajectoryReport) -> TaskState {
 const LISTED: usize = 50;
 
 /// The tables of the report.
-#[must_use]
-pub fn changes_sheets(report: &ChangesReport) -> Vec<Sheet> {
+pub(crate) fn changes_sheets(report: &ChangesReport) -> Vec<Sheet> {
     let is_known = |metric: Metric| {
         report.tasks.iter().any(|task| task.trajectory.metrics.metrics.get(metric).is_some())
     };

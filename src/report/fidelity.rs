@@ -1,18 +1,18 @@
 //! The scores of labelled pairs by a similarity, as tables.
 
-use m3_report::{AskedReport, Cell, Column, Sheet};
+use m3_report::{AskedReport, Sheet};
 use m3_support::text::{counted, shortened};
 
-use crate::calibrate::{
+use crate::calibrate::fidelity::{
     FidelityReport, GroupReport, PairReport, SourceReport, SourcesReport, TrainingReport,
 };
+use crate::report::Table;
 
 /// The most pairs that are listed.
 const LISTED: usize = 30;
 
 /// The tables of a report.
-#[must_use]
-pub fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
+pub(crate) fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
     let own_model = report.fidelity_model.as_ref().filter(|model| !model.built_in);
     let mut notes = vec![format!(
         "{}, similarity {}, accepted from {} on, encoder {}{}",
@@ -45,8 +45,7 @@ pub fn fidelity_sheets(report: &FidelityReport) -> Vec<Sheet> {
 }
 
 /// The table of a training.
-#[must_use]
-pub fn training_sheets(report: &TrainingReport) -> Vec<Sheet> {
+pub(crate) fn training_sheets(report: &TrainingReport) -> Vec<Sheet> {
     let (title, of, note) = if report.is_adapted {
         (
             "On pairs it has not seen",
@@ -80,8 +79,7 @@ fn asked(asked: &AskedReport) -> String {
 }
 
 /// The table of the sources that a model was made from.
-#[must_use]
-pub fn sources_sheets(report: &SourcesReport) -> Vec<Sheet> {
+pub(crate) fn sources_sheets(report: &SourcesReport) -> Vec<Sheet> {
     let pairs: usize = report.sources.iter().map(|source| source.pairs).sum();
     let mut notes = vec![
         format!(
@@ -95,108 +93,61 @@ pub fn sources_sheets(report: &SourcesReport) -> Vec<Sheet> {
     if !report.sources.iter().all(SourceReport::has_figures) {
         notes.push("without figures: the model was adapted to it".to_owned());
     }
-    let rows = report.sources.iter().map(|source| {
-        vec![
-            Cell::new(shortened(&source.name, 40)),
-            Cell::new(source.pairs.to_string()),
-            Cell::number(source.area_under_curve),
-            share(source.different_accepted),
-            share(source.same_rejected),
-        ]
-    });
-    let mut columns = vec![Column::text("source"), Column::number("pairs", "pairs")];
-    columns.push(area_column());
-    columns.extend(error_columns());
-    vec![Sheet { title: NOT_SEEN.to_owned(), notes, columns, rows: rows.collect() }]
+    let table = Table::new(&report.sources)
+        .text("source", |source| shortened(&source.name, 40))
+        .number("pairs", "pairs", |source| source.pairs.to_string())
+        .value("area under the curve", "area", |source| source.area_under_curve)
+        .number(ACCEPTED.0, ACCEPTED.1, |source| share(source.different_accepted))
+        .number(REJECTED.0, REJECTED.1, |source| share(source.same_rejected));
+    vec![table.sheet(NOT_SEEN, notes)]
 }
 
 /// The title of figures on sources that were left out of the training.
 const NOT_SEEN: &str = "On sources it has not seen";
 
-fn area_column() -> Column {
-    Column::number("area under the curve", "area")
+/// The names of the columns of both errors.
+const ACCEPTED: (&str, &str) = ("different accepted in percent", "accepted");
+const REJECTED: (&str, &str) = ("same rejected in percent", "rejected");
+
+fn share(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.1}", 100.0 * value))
 }
 
-fn error_columns() -> [Column; 2] {
-    [
-        Column::number("different accepted in percent", "accepted"),
-        Column::number("same rejected in percent", "rejected"),
-    ]
-}
-
-fn share(value: Option<f64>) -> Cell {
-    Cell::new(value.map_or_else(|| "-".to_owned(), |value| format!("{:.1}", 100.0 * value)))
-}
-
-fn groups(title: &str, of: &str, notes: Vec<String>, groups: &[&GroupReport]) -> Sheet {
-    let rows = groups.iter().map(|group| {
-        vec![
-            Cell::new(if group.name.is_empty() { "-" } else { &group.name }),
-            Cell::new(group.same.to_string()),
-            Cell::new(group.different.to_string()),
-            Cell::number(group.area_under_curve),
-            Cell::new(format!("{:.1}", 100.0 * group.accuracy)),
-            share(group.different_accepted),
-            share(group.same_rejected),
-        ]
-    });
-    let mut columns =
-        vec![Column::text(of), Column::number("same", "same"), Column::number("different", "diff.")];
-    columns.extend([area_column(), Column::number("right in percent", "right")]);
-    columns.extend(error_columns());
-    Sheet { title: title.to_owned(), notes, columns, rows: rows.collect() }
+fn groups(title: &str, head: &str, notes: Vec<String>, groups: &[&GroupReport]) -> Sheet {
+    Table::new(groups)
+        .text(head, |group| if group.name.is_empty() { "-".to_owned() } else { group.name.clone() })
+        .number("same", "same", |group| group.same.to_string())
+        .number("different", "diff.", |group| group.different.to_string())
+        .value("area under the curve", "area", |group| group.area_under_curve)
+        .number("right in percent", "right", |group| share(Some(group.accuracy)))
+        .number(ACCEPTED.0, ACCEPTED.1, |group| share(group.different_accepted))
+        .number(REJECTED.0, REJECTED.1, |group| share(group.same_rejected))
+        .sheet(title, notes)
 }
 
 fn reliability(report: &FidelityReport) -> Sheet {
-    let rows = report.reliability.iter().map(|bin| {
-        vec![
-            Cell::new(format!("{:.1}", bin.low)),
-            Cell::new(bin.pairs.to_string()),
-            Cell::new(format!("{:.3}", bin.mean_score)),
-            Cell::new(format!("{:.3}", bin.same)),
-        ]
-    });
-    Sheet {
-        title: "Reliability".to_owned(),
-        notes: vec!["A calibrated score is, on average, the share of the same".to_owned()],
-        columns: vec![
-            Column::text("from"),
-            Column::number("pairs", "pairs"),
-            Column::number("mean score", "score"),
-            Column::number("share of the same", "same"),
-        ],
-        rows: rows.collect(),
-    }
+    let note = "A calibrated score is, on average, the share of the same";
+    Table::new(&report.reliability)
+        .text("from", |bin| format!("{:.1}", bin.low))
+        .number("pairs", "pairs", |bin| bin.pairs.to_string())
+        .value("mean score", "score", |bin| Some(bin.mean_score))
+        .value("share of the same", "same", |bin| Some(bin.same))
+        .sheet("Reliability", vec![note.to_owned()])
 }
 
 fn wrong(report: &FidelityReport) -> Sheet {
     let is_wrong = |pair: &&PairReport| (pair.score >= report.threshold) != pair.same;
-    let mut found: Vec<&PairReport> = report.pairs.iter().filter(is_wrong).collect();
+    let mut wrong: Vec<&PairReport> = report.pairs.iter().filter(is_wrong).collect();
     let far = |pair: &PairReport| (pair.score - report.threshold).abs();
-    found.sort_by(|a, b| far(b).total_cmp(&far(a)));
-    let rows = found.iter().take(LISTED).map(|pair| {
-        let why = pair.kind.iter().zip(&pair.reason).map(|(kind, reason)| format!("{kind}: {reason}")).next();
-        let text = |text: &Option<String>, width| Cell::new(shortened(text.as_deref().unwrap_or("-"), width));
-        vec![
-            Cell::new(pair.index.to_string()),
-            Cell::new(shortened(&pair.tool, 18)),
-            Cell::new(if pair.same { "same" } else { "other" }),
-            Cell::new(format!("{:.3}", pair.score)),
-            text(&pair.argument, 14),
-            text(&why, 60),
-        ]
-    });
-    Sheet {
-        title: "Pairs called wrongly, the worst first".to_owned(),
-        notes: vec![format!("{} of {}", found.len(), counted(report.pairs.len(), "pair"))],
-        columns: vec![
-            Column::number("pair", "pair"),
-            Column::text("tool"),
-            Column::text("label"),
-            Column::number("score", "score"),
-            Column::text("argument"),
-            Column::text("reason"),
-        ],
-        rows: rows.collect(),
-    }
+    wrong.sort_by(|a, b| far(b).total_cmp(&far(a)));
+    let note = format!("{} of {}", wrong.len(), counted(report.pairs.len(), "pair"));
+    let why = |pair: &PairReport| Some(format!("{}: {}", pair.kind.as_ref()?, pair.reason.as_ref()?));
+    Table::new(wrong.into_iter().take(LISTED))
+        .number("pair", "pair", |pair| pair.index.to_string())
+        .text("tool", |pair| shortened(&pair.tool, 18))
+        .text("label", |pair| if pair.same { "same" } else { "other" }.to_owned())
+        .value("score", "score", |pair| Some(pair.score))
+        .text("argument", |pair| shortened(pair.argument.as_deref().unwrap_or("-"), 14))
+        .text("reason", |pair| shortened(why(pair).as_deref().unwrap_or("-"), 60))
+        .sheet("Pairs called wrongly, the worst first", vec![note])
 }

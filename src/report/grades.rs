@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use m3_judge::grade::{GradeReport, MeasureReport, MissingGrade, PeopleReport, RateReport};
 use m3_llm::ModelName;
-use m3_report::{Cell, Column, Sheet};
+use m3_report::Sheet;
 use m3_support::text::{counted, on_one_line, shortened};
+
+use crate::report::Table;
 
 /// The most missing answers that are listed one by one in a table; all of them are in the JSON.
 const MISSING_SHOWN: usize = 20;
@@ -15,8 +17,7 @@ const MISSING_SHOWN: usize = 20;
 const REASONS_SHOWN: usize = 8;
 
 /// The tables of a report. With `has_types`, also the measures by type of task.
-#[must_use]
-pub fn grade_sheets(report: &GradeReport, has_types: bool) -> Vec<Sheet> {
+pub(crate) fn grade_sheets(report: &GradeReport, has_types: bool) -> Vec<Sheet> {
     let mut sheets = vec![measures(report)];
     if has_types && !report.by_type.is_empty() {
         sheets.push(types(report));
@@ -37,18 +38,13 @@ fn short_name(report: &GradeReport, judge: &str) -> String {
     if alike > 1 { judge.to_owned() } else { short }
 }
 
-fn interval(low: Option<f64>, high: Option<f64>) -> Cell {
-    Cell::new(match (low, high) {
-        (Some(low), Some(high)) => format!("{low:.3} to {high:.3}"),
-        _ => "-".to_owned(),
-    })
+fn interval(low: Option<f64>, high: Option<f64>) -> String {
+    low.zip(high).map_or_else(|| "-".to_owned(), |(low, high)| format!("{low:.3} to {high:.3}"))
 }
 
-fn rate(rate: Option<RateReport>) -> Cell {
-    Cell::new(rate.map_or_else(
-        || "-".to_owned(),
-        |rate| format!("{:.3} ({:.3} to {:.3})", rate.value, rate.low, rate.high),
-    ))
+fn rate(rate: Option<RateReport>) -> String {
+    let in_words = |rate: RateReport| format!("{:.3} ({:.3} to {:.3})", rate.value, rate.low, rate.high);
+    rate.map_or_else(|| "-".to_owned(), in_words)
 }
 
 /// A measure in words, without the rubric's name in front, because the tables begin with it.
@@ -58,35 +54,28 @@ fn words(report: &GradeReport, name: &str) -> String {
     words.strip_prefix(&rubric).map_or_else(|| words.clone(), str::to_owned)
 }
 
-fn measure_row(report: &GradeReport, name: String, measure: &MeasureReport) -> Vec<Cell> {
-    let mut row = vec![
-        Cell::new(name),
-        Cell::number(measure.mean),
-        interval(measure.low, measure.high),
-        Cell::new(measure.tasks.to_string()),
-        Cell::new(measure.missing.to_string()),
-    ];
-    if !report.ledger.missing.is_empty() {
-        // If no task is absent, both means are the same.
-        row.push(Cell::number(measure.mean_with_absent_as_zero.or(measure.mean)));
-        row.push(Cell::new(measure.absent.to_string()));
+/// A table of measures, each with its name.
+fn measure_table<'r>(
+    report: &GradeReport,
+    head: &str,
+    measures: impl IntoIterator<Item = (String, &'r MeasureReport)>,
+) -> Table<(String, &'r MeasureReport)> {
+    let table = Table::new(measures)
+        .text(head, |(name, _)| name.clone())
+        .value("mean", "mean", |(_, of)| of.mean)
+        .number("interval", "interval", |(_, of)| interval(of.low, of.high))
+        .number("tasks", "tasks", |(_, of)| of.tasks.to_string())
+        .number("missing", "missing", |(_, of)| of.missing.to_string());
+    if report.ledger.missing.is_empty() {
+        return table;
     }
-    row
-}
-
-fn measure_columns(report: &GradeReport, head: &str) -> Vec<Column> {
-    let mut columns = vec![
-        Column::text(head),
-        Column::number("mean", "mean"),
-        Column::number("interval", "interval"),
-        Column::number("tasks", "tasks"),
-        Column::number("missing", "missing"),
-    ];
-    if !report.ledger.missing.is_empty() {
-        columns.push(Column::number("mean with absent tasks as 0", "absent as 0"));
-        columns.push(Column::number("tasks without a prediction", "absent"));
-    }
-    columns
+    // If no task is absent, both means are the same.
+    let with_absent = |(_, of): &(String, &MeasureReport)| of.mean_with_absent_as_zero.or(of.mean);
+    table.value("mean with absent tasks as 0", "absent as 0", with_absent).number(
+        "tasks without a prediction",
+        "absent",
+        |(_, of)| of.absent.to_string(),
+    )
 }
 
 fn measures(report: &GradeReport) -> Sheet {
@@ -97,85 +86,43 @@ fn measures(report: &GradeReport) -> Sheet {
         counted(report.passes, "answer")
     )];
     notes.extend(report.notes.iter().cloned());
-    Sheet {
-        title: "Grades".to_owned(),
-        notes,
-        columns: measure_columns(report, "measure"),
-        rows: report
-            .measures
-            .iter()
-            .map(|(name, measure)| measure_row(report, words(report, name), measure))
-            .collect(),
-    }
+    let measures = report.measures.iter().map(|(name, measure)| (words(report, name), measure));
+    measure_table(report, "measure", measures).sheet("Grades", notes)
 }
 
 fn types(report: &GradeReport) -> Sheet {
-    let rows = report.by_type.iter().flat_map(|(name, measures)| {
-        measures
-            .iter()
-            .map(move |(measure, of)| measure_row(report, format!("{name}: {}", words(report, measure)), of))
+    let measures = report.by_type.iter().flat_map(|(name, measures)| {
+        measures.iter().map(move |(measure, of)| (format!("{name}: {}", words(report, measure)), of))
     });
-    Sheet {
-        title: "Grades by type of task".to_owned(),
-        notes: Vec::new(),
-        columns: measure_columns(report, "type and measure"),
-        rows: rows.collect(),
-    }
+    measure_table(report, "type and measure", measures).sheet("Grades by type of task", Vec::new())
 }
 
 fn judges(report: &GradeReport) -> Sheet {
+    // A judge without grades has a row too.
     let rows = report.judges.iter().flat_map(|judge| {
-        // The number of the judge's missing answers for a measure.
-        let missing = |measure: &str| {
-            let is_of = |of: &&MissingGrade| of.judge == judge.judge && measure.starts_with(of.aspect.main());
-            report.missing.iter().filter(is_of).count()
-        };
-        let row = |measure: String, mean: Option<f64>, deviation: Option<f64>, (tasks, missing)| {
-            let eyes = if judge.sees_images { "yes" } else { "no" };
-            vec![
-                Cell::new(short_name(report, &judge.judge)),
-                Cell::new(measure),
-                Cell::number(mean),
-                Cell::number(deviation),
-                Cell::new(usize::to_string(&tasks)),
-                Cell::new(usize::to_string(&missing)),
-                Cell::new(eyes),
-            ]
-        };
-        if judge.measures.is_empty() {
-            return vec![row("-".to_owned(), None, None, (0, judge.missing))];
-        }
-        let rows = judge.measures.iter();
-        rows.map(|(name, of)| {
-            row(words(report, name), Some(of.mean), of.deviation, (of.tasks, missing(name)))
-        })
-        .collect()
+        let measures = judge.measures.iter().map(|(name, of)| Some((name, of)));
+        let none = judge.measures.is_empty().then_some(None);
+        measures.chain(none).map(move |measure| (judge, measure))
     });
-    Sheet {
-        title: "Judges".to_owned(),
-        notes: Vec::new(),
-        columns: vec![
-            Column::text("judge"),
-            Column::text("measure"),
-            Column::number("mean", "mean"),
-            Column::number("standard deviation", "dev."),
-            Column::number("tasks", "tasks"),
-            Column::number("missing answers", "missing"),
-            Column::text("images"),
-        ],
-        rows: rows.collect(),
-    }
+    // The number of the judge's missing answers for a measure.
+    let missing = |judge: &str, measure: &str| {
+        let is_of = |of: &&MissingGrade| of.judge == judge && measure.starts_with(of.aspect.main());
+        report.missing.iter().filter(is_of).count()
+    };
+    Table::new(rows)
+        .text("judge", |(judge, _)| short_name(report, &judge.judge))
+        .text("measure", |(_, of)| of.map_or_else(|| "-".to_owned(), |(name, _)| words(report, name)))
+        .value("mean", "mean", |(_, of)| of.map(|(_, of)| of.mean))
+        .value("standard deviation", "dev.", |(_, of)| of.and_then(|(_, of)| of.deviation))
+        .number("tasks", "tasks", |(_, of)| of.map_or(0, |(_, of)| of.tasks).to_string())
+        .number("missing answers", "missing", |(judge, of)| {
+            of.map_or(judge.missing, |(name, _)| missing(&judge.judge, name)).to_string()
+        })
+        .text("images", |(judge, _)| if judge.sees_images { "yes" } else { "no" }.to_owned())
+        .sheet("Judges", Vec::new())
 }
 
 fn agreement(report: &GradeReport) -> Sheet {
-    let rows = report.agreement.iter().filter(|of| !of.pairs.is_empty()).map(|of| {
-        vec![
-            Cell::new(words(report, &of.measure)),
-            Cell::number(of.krippendorff_alpha),
-            Cell::number(of.fleiss_kappa),
-            Cell::new(of.graded_by_all.to_string()),
-        ]
-    });
     let mut notes = vec![format!("Fleiss' kappa is of passes, which begin at {}", report.pass_mark)];
     for of in report.agreement.iter().filter(|of| !of.left_out.is_empty()) {
         let judges: Vec<String> = of.left_out.iter().map(|judge| short_name(report, judge)).collect();
@@ -185,91 +132,43 @@ fn agreement(report: &GradeReport) -> Sheet {
             listed(&judges)
         ));
     }
-    Sheet {
-        title: "How far judges agree".to_owned(),
-        notes,
-        columns: vec![
-            Column::text("measure"),
-            Column::number("Krippendorff's alpha", "alpha"),
-            Column::number("Fleiss' kappa", "Fleiss"),
-            Column::number("tasks graded by all", "tasks"),
-        ],
-        rows: rows.collect(),
-    }
+    Table::new(report.agreement.iter().filter(|of| !of.pairs.is_empty()))
+        .text("measure", |of| words(report, &of.measure))
+        .value("Krippendorff's alpha", "alpha", |of| of.krippendorff_alpha)
+        .value("Fleiss' kappa", "Fleiss", |of| of.fleiss_kappa)
+        .number("tasks graded by all", "tasks", |of| of.graded_by_all.to_string())
+        .sheet("How far judges agree", notes)
 }
 
 fn pairs(report: &GradeReport) -> Sheet {
-    let rows = report.agreement.iter().flat_map(|of| {
-        of.pairs.iter().map(|pair| {
-            vec![
-                Cell::new(words(report, &of.measure)),
-                Cell::new(short_name(report, &pair.first)),
-                Cell::new(short_name(report, &pair.second)),
-                Cell::number(pair.agreement),
-                Cell::number(pair.cohen_kappa),
-                Cell::number(pair.weighted_kappa),
-            ]
-        })
-    });
-    Sheet {
-        title: "Judges two by two".to_owned(),
-        notes: vec!["Cohen's kappa of passes, and of scores in tenths with quadratic weights".to_owned()],
-        columns: vec![
-            Column::text("measure"),
-            Column::text("judge"),
-            Column::text("other"),
-            Column::number("agreement", "agree"),
-            Column::number("Cohen's kappa", "kappa"),
-            Column::number("weighted kappa", "weighted"),
-        ],
-        rows: rows.collect(),
-    }
+    let note = "Cohen's kappa of passes, and of scores in tenths with quadratic weights";
+    Table::new(report.agreement.iter().flat_map(|of| of.pairs.iter().map(move |pair| (of, pair))))
+        .text("measure", |(of, _)| words(report, &of.measure))
+        .text("judge", |(_, pair)| short_name(report, &pair.first))
+        .text("other", |(_, pair)| short_name(report, &pair.second))
+        .value("agreement", "agree", |(_, pair)| pair.agreement)
+        .value("Cohen's kappa", "kappa", |(_, pair)| pair.cohen_kappa)
+        .value("weighted kappa", "weighted", |(_, pair)| pair.weighted_kappa)
+        .sheet("Judges two by two", vec![note.to_owned()])
 }
 
 fn without_judge(report: &GradeReport) -> Sheet {
-    let rows = report.without_judge.iter().map(|of| {
-        vec![
-            Cell::new(words(report, &of.measure)),
-            Cell::new(short_name(report, &of.judge)),
-            Cell::number(Some(of.mean)),
-            Cell::new(format!("{:+.3}", of.change)),
-        ]
-    });
-    Sheet {
-        title: "Without one judge".to_owned(),
-        notes: Vec::new(),
-        columns: vec![
-            Column::text("measure"),
-            Column::text("left out"),
-            Column::number("mean", "mean"),
-            Column::number("change", "change"),
-        ],
-        rows: rows.collect(),
-    }
+    Table::new(&report.without_judge)
+        .text("measure", |of| words(report, &of.measure))
+        .text("left out", |of| short_name(report, &of.judge))
+        .value("mean", "mean", |of| Some(of.mean))
+        .number("change", "change", |of| format!("{:+.3}", of.change))
+        .sheet("Without one judge", Vec::new())
 }
 
 fn consistency(report: &GradeReport) -> Sheet {
-    let rows = report.consistency.iter().map(|of| {
-        vec![
-            Cell::new(words(report, &of.measure)),
-            Cell::new(short_name(report, &of.judge)),
-            Cell::number(Some(of.deviation)),
-            Cell::new(format!("{:.1} %", 100.0 * of.same)),
-            Cell::new(of.tasks.to_string()),
-        ]
-    });
-    Sheet {
-        title: "Judges asked again".to_owned(),
-        notes: Vec::new(),
-        columns: vec![
-            Column::text("measure"),
-            Column::text("judge"),
-            Column::number("deviation within a task", "dev."),
-            Column::number("all answers the same", "same"),
-            Column::number("tasks", "tasks"),
-        ],
-        rows: rows.collect(),
-    }
+    Table::new(&report.consistency)
+        .text("measure", |of| words(report, &of.measure))
+        .text("judge", |of| short_name(report, &of.judge))
+        .value("deviation within a task", "dev.", |of| Some(of.deviation))
+        .number("all answers the same", "same", |of| format!("{:.1} %", 100.0 * of.same))
+        .number("tasks", "tasks", |of| of.tasks.to_string())
+        .sheet("Judges asked again", Vec::new())
 }
 
 fn people(report: &GradeReport, people: &PeopleReport) -> Sheet {
@@ -291,31 +190,15 @@ fn people(report: &GradeReport, people: &PeopleReport) -> Sheet {
     if !people.unknown.is_empty() {
         notes.push(format!("Labelled, but not among the predictions: {}", listed(&people.unknown)));
     }
-    let rows = people.raters.iter().map(|rater| {
-        vec![
-            Cell::new(short_name(report, &rater.rater)),
-            Cell::number(rater.agreement),
-            Cell::number(rater.cohen_kappa),
-            Cell::number(rater.sensitivity),
-            Cell::number(rater.specificity),
-            rate(rater.rate),
-            rate(rater.corrected_rate),
-        ]
-    });
-    Sheet {
-        title: "Judges beside people".to_owned(),
-        notes,
-        columns: vec![
-            Column::text("rater"),
-            Column::number("agreement", "agree"),
-            Column::number("Cohen's kappa", "kappa"),
-            Column::number("sensitivity", "sens."),
-            Column::number("specificity", "spec."),
-            Column::number("passed", "passed"),
-            Column::number("passed, corrected", "corrected"),
-        ],
-        rows: rows.collect(),
-    }
+    Table::new(&people.raters)
+        .text("rater", |rater| short_name(report, &rater.rater))
+        .value("agreement", "agree", |rater| rater.agreement)
+        .value("Cohen's kappa", "kappa", |rater| rater.cohen_kappa)
+        .value("sensitivity", "sens.", |rater| rater.sensitivity)
+        .value("specificity", "spec.", |rater| rater.specificity)
+        .number("passed", "passed", |rater| rate(rater.rate))
+        .number("passed, corrected", "corrected", |rater| rate(rater.corrected_rate))
+        .sheet("Judges beside people", notes)
 }
 
 fn listed(ids: &[String]) -> String {
@@ -325,13 +208,6 @@ fn listed(ids: &[String]) -> String {
 }
 
 fn missing(report: &GradeReport) -> Sheet {
-    let row = |of: &MissingGrade| {
-        vec![
-            Cell::new(&of.id),
-            Cell::new(short_name(report, &of.judge)),
-            Cell::new(words(report, of.aspect.main())),
-        ]
-    };
     let more = report.missing.len().saturating_sub(MISSING_SHOWN);
     let mut notes = vec!["No missing answer counts as 0".to_owned()];
     if more > 0 {
@@ -356,10 +232,9 @@ fn missing(report: &GradeReport) -> Sheet {
     if all > REASONS_SHOWN {
         notes.push(format!("and {}, which the JSON lists", counted(all - REASONS_SHOWN, "more reason")));
     }
-    Sheet {
-        title: "Missing answers".to_owned(),
-        notes,
-        columns: vec![Column::text("task"), Column::text("judge"), Column::text("asked")],
-        rows: report.missing.iter().take(MISSING_SHOWN).map(row).collect(),
-    }
+    Table::new(report.missing.iter().take(MISSING_SHOWN))
+        .text("task", |of| of.id.clone())
+        .text("judge", |of| short_name(report, &of.judge))
+        .text("asked", |of| words(report, of.aspect.main()))
+        .sheet("Missing answers", notes)
 }

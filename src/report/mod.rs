@@ -6,19 +6,14 @@ mod changes;
 mod fidelity;
 mod grades;
 mod outcomes;
+mod table;
 mod tools;
 
-pub use calibration::{calibration_picture, calibration_sheets};
-pub use catalog::{CatalogDifferences, Change, ServerDifferences, ToolDifference};
-pub use changes::{ChangesReport, TaskChange, TaskState, changes_sheets};
-pub use fidelity::{fidelity_sheets, sources_sheets, training_sheets};
-pub use grades::grade_sheets;
-pub use outcomes::{
-    ArgumentProblemReport, CallOutcomeReport, NotJudgedCounts, OutcomesGatherer, OutcomesRenderer,
-    OutcomesReport, OutcomesSummary, RateReport, RuleReport, SetOutcomesReport, TallyReport,
-    ToolOutcomesReport, TrajectoryOutcomesReport, UnavailableServerReport, outcomes_renderer,
-};
-pub use tools::{
-    CatalogFile, FoundTool, HealthReport, RejectedToolReport, SearchReport, ServerHealth, one_line,
-    write_tools,
-};
+pub(crate) use calibration::{calibration_picture, calibration_sheets};
+pub(crate) use catalog::CatalogDifferences;
+pub(crate) use changes::{ChangesReport, TaskState, changes_sheets};
+pub(crate) use fidelity::{fidelity_sheets, sources_sheets, training_sheets};
+pub(crate) use grades::grade_sheets;
+pub(crate) use outcomes::{OutcomesGatherer, OutcomesRenderer, OutcomesReport, outcomes_renderer};
+pub(crate) use table::Table;
+pub(crate) use tools::{CatalogFile, FoundTool, HealthReport, SearchReport, one_line, write_tools};

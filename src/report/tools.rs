@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use m3_mcp::{ServerState, ServerStatus, Tool, ToolCatalog};
-use m3_report::{Cell, Column, Sheet};
+use m3_report::Sheet;
 use m3_score::CallRole;
 use m3_support::redact::Redactor;
 use m3_support::text::{counted, head, shortened, visible};
@@ -12,84 +12,86 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::report::Table;
+
 /// The report that `m3 tools --health --format json` writes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.health/1")]
-pub struct HealthReport {
+pub(crate) struct HealthReport {
     /// Always `m3.health/1`.
-    pub schema: String,
+    pub(crate) schema: String,
     /// The servers in the order of the configuration.
-    pub servers: Vec<ServerHealth>,
+    pub(crate) servers: Vec<ServerHealth>,
 }
 
 /// The health of a server.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ServerHealth {
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub(crate) struct ServerHealth {
     /// The name of the server in the configuration.
-    pub server: String,
+    pub(crate) server: String,
     /// The state of the server: `ready`, `failed` or `disabled`.
-    pub state: String,
+    pub(crate) state: String,
     /// The number of tools that the server offers.
-    pub tools: usize,
+    pub(crate) tools: usize,
     /// The tools that the server lists but that cannot be used.
-    pub rejected: Vec<RejectedToolReport>,
+    pub(crate) rejected: Vec<RejectedToolReport>,
     /// The time from the server's start to the list of its tools, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start_seconds: Option<f64>,
+    pub(crate) start_seconds: Option<f64>,
     /// The version of the protocol in the server's answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub protocol_version: Option<String>,
+    pub(crate) protocol_version: Option<String>,
     /// The name and version that the server reports for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub calls_itself: Option<String>,
+    pub(crate) calls_itself: Option<String>,
     /// The reason why the server failed, with a hint on what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// The number of lines on the server's standard output that are not messages of the protocol.
-    pub noise: u64,
+    pub(crate) noise: u64,
     /// The last lines on the server's standard error.
-    pub stderr: Vec<String>,
+    pub(crate) stderr: Vec<String>,
 }
 
 /// A tool that a server lists and that cannot be used.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct RejectedToolReport {
+pub(crate) struct RejectedToolReport {
     /// The name of the tool, or its place in the list.
-    pub name: String,
+    pub(crate) name: String,
     /// The reason why the tool cannot be used.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// The report that `m3 tools --search TEXT --format json` writes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.search/1")]
-pub struct SearchReport {
+pub(crate) struct SearchReport {
     /// Always `m3.search/1`.
-    pub schema: String,
+    pub(crate) schema: String,
     /// The text of the search.
-    pub query: String,
+    pub(crate) query: String,
     /// The name of the sentence encoder.
-    pub encoder: String,
+    pub(crate) encoder: String,
     /// The number of tools that were compared.
-    pub searched: usize,
+    pub(crate) searched: usize,
     /// The tools, the most similar first.
-    pub tools: Vec<FoundTool>,
+    pub(crate) tools: Vec<FoundTool>,
 }
 
 /// A tool that was found.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct FoundTool {
+pub(crate) struct FoundTool {
     /// The tool as `server/tool`.
-    pub tool: String,
+    pub(crate) tool: String,
     /// Cosine of the query and the tool's name and description, in [-1, 1].
-    pub similarity: f64,
+    pub(crate) similarity: f64,
     /// The first line of the tool's description.
-    pub description: String,
+    pub(crate) description: String,
 }
 
 /// A catalog in the form of its file, `{server: {tools: [..]}}`, in the order of the configuration.
 #[derive(Debug, Clone, Copy)]
-pub struct CatalogFile<'a>(pub &'a ToolCatalog);
+pub(crate) struct CatalogFile<'a>(pub(crate) &'a ToolCatalog);
 
 impl Serialize for CatalogFile<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -116,8 +118,7 @@ const NAME_WIDTH: usize = 40;
 
 impl HealthReport {
     /// The health of the servers, with secrets removed.
-    #[must_use]
-    pub fn new(statuses: &[ServerStatus], catalog: &ToolCatalog, redactor: &Redactor) -> Self {
+    pub(crate) fn new(statuses: &[ServerStatus], catalog: &ToolCatalog, redactor: &Redactor) -> Self {
         let shown = |text: &str| shortened(&redactor.text(text), MAX_LINE);
         let servers = statuses.iter().map(|status| {
             let tools = catalog.servers.iter().find(|tools| tools.server == status.server);
@@ -128,15 +129,11 @@ impl HealthReport {
             let skipped = status.stderr.len().saturating_sub(MAX_STDERR);
             let mut health = ServerHealth {
                 server: status.server.clone(),
-                state: String::new(),
                 tools: tools.map_or(0, |tools| tools.tools.len()),
                 rejected: rejected.collect(),
-                start_seconds: None,
-                protocol_version: None,
-                calls_itself: None,
-                reason: None,
                 noise: status.noise,
                 stderr: status.stderr[skipped..].iter().map(|line| shown(line)).collect(),
+                ..ServerHealth::default()
             };
             let state = match &status.state {
                 ServerState::Disabled => "disabled",
@@ -167,45 +164,30 @@ impl HealthReport {
     }
 
     /// The servers that failed.
-    pub fn failed(&self) -> impl Iterator<Item = &ServerHealth> {
+    pub(crate) fn failed(&self) -> impl Iterator<Item = &ServerHealth> {
         self.servers.iter().filter(|server| server.state == "failed")
     }
 
     /// Whether any server can be called.
-    #[must_use]
-    pub fn is_any_ready(&self) -> bool {
+    pub(crate) fn is_any_ready(&self) -> bool {
         self.servers.iter().any(|server| server.state == "ready")
     }
 
     /// The health as a table; the reasons for failures are below it.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+    pub(crate) fn sheet(&self) -> Sheet {
         let ready = self.servers.iter().filter(|server| server.state == "ready").count();
-        let row = |server: &ServerHealth| {
-            let start = server.start_seconds.map(|seconds| format!("{seconds:.2} s"));
-            let cells = [
-                server.server.clone(),
-                server.state.clone(),
-                server.tools.to_string(),
-                start.unwrap_or_default(),
-                server.protocol_version.clone().unwrap_or_default(),
-                server.calls_itself.clone().unwrap_or_default(),
-            ];
-            cells.into_iter().map(Cell::new).collect()
-        };
-        Sheet {
-            title: format!("{}, {ready} ready", counted(self.servers.len(), "server")),
-            notes: self.servers.iter().flat_map(notes).collect(),
-            columns: vec![
-                Column::text("server"),
-                Column::text("state"),
-                Column::number("tools", "tools"),
-                Column::number("start", "start"),
-                Column::text("protocol"),
-                Column::text("reports itself as"),
-            ],
-            rows: self.servers.iter().map(row).collect(),
-        }
+        let start = |seconds: f64| format!("{seconds:.2} s");
+        Table::new(&self.servers)
+            .text("server", |server| server.server.clone())
+            .text("state", |server| server.state.clone())
+            .number("tools", "tools", |server| server.tools.to_string())
+            .number("start", "start", |server| server.start_seconds.map(start).unwrap_or_default())
+            .text("protocol", |server| server.protocol_version.clone().unwrap_or_default())
+            .text("reports itself as", |server| server.calls_itself.clone().unwrap_or_default())
+            .sheet(
+                format!("{}, {ready} ready", counted(self.servers.len(), "server")),
+                self.servers.iter().flat_map(notes).collect(),
+            )
     }
 }
 
@@ -235,17 +217,10 @@ impl SearchReport {
     ///
     /// # Errors
     /// The writer's error.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let rows: Vec<(String, &str)> = self
-            .tools
-            .iter()
-            .map(|found| {
-                (
-                    format!("{:+.3}  {}", found.similarity, shortened(&found.tool, NAME_WIDTH)),
-                    found.description.as_str(),
-                )
-            })
-            .collect();
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let name =
+            |tool: &FoundTool| format!("{:+.3}  {}", tool.similarity, shortened(&tool.tool, NAME_WIDTH));
+        let rows: Vec<_> = self.tools.iter().map(|tool| (name(tool), tool.description.clone())).collect();
         write_rows(&rows, "", out)
     }
 }
@@ -254,7 +229,7 @@ impl SearchReport {
 ///
 /// # Errors
 /// The writer's error.
-pub fn write_tools(catalog: &ToolCatalog, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_tools(catalog: &ToolCatalog, out: &mut dyn Write) -> io::Result<()> {
     for (index, server) in catalog.servers.iter().filter(|server| !server.tools.is_empty()).enumerate() {
         if index > 0 {
             writeln!(out)?;
@@ -267,14 +242,12 @@ pub fn write_tools(catalog: &ToolCatalog, out: &mut dyn Write) -> io::Result<()>
             (shortened(&tool.name, NAME_WIDTH), text)
         };
         let rows: Vec<(String, String)> = server.tools.iter().map(row).collect();
-        let rows: Vec<(String, &str)> =
-            rows.iter().map(|(name, text)| (name.clone(), text.as_str())).collect();
         write_rows(&rows, "  ", out)?;
     }
     Ok(())
 }
 
-fn write_rows(rows: &[(String, &str)], indent: &str, out: &mut dyn Write) -> io::Result<()> {
+fn write_rows(rows: &[(String, String)], indent: &str, out: &mut dyn Write) -> io::Result<()> {
     let width = rows.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
     for (name, text) in rows {
         let padding = " ".repeat(width - name.width());
@@ -285,8 +258,7 @@ fn write_rows(rows: &[(String, &str)], indent: &str, out: &mut dyn Write) -> io:
 }
 
 /// The first line of a tool's description that is not empty.
-#[must_use]
-pub fn one_line(tool: &Tool) -> String {
+pub(crate) fn one_line(tool: &Tool) -> String {
     let description = tool.description.as_deref().unwrap_or_default();
     let line = description.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     visible(head(line, 1000), false).into_owned()

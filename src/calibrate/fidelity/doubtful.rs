@@ -13,13 +13,12 @@ use m3_support::pointer::segments;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Json;
 
-use super::asked::AskedPair;
 use super::pairs::TestPair;
+use super::report::AskedPair;
 use super::report::{PairReport, Trial};
 
 /// A pair of a trial that is to be put to a model.
-#[derive(Debug)]
-pub struct DoubtfulPair<'p> {
+pub(crate) struct DoubtfulPair<'p> {
     /// The index of the pair in the trial.
     index: usize,
     pair: &'p TestPair,
@@ -31,8 +30,12 @@ pub struct DoubtfulPair<'p> {
 
 impl<'p> DoubtfulPair<'p> {
     /// The pairs of a trial whose scores are in the band. Schemas are the pairs' own, or those of the catalog.
-    #[must_use]
-    pub fn of(trial: &Trial, pairs: &'p [TestPair], catalog: Option<&'p Catalog>, band: Band) -> Vec<Self> {
+    pub(crate) fn of(
+        trial: &Trial,
+        pairs: &'p [TestPair],
+        catalog: Option<&'p Catalog>,
+        band: Band,
+    ) -> Vec<Self> {
         let scored = trial.pairs.iter().zip(pairs).enumerate();
         // Equal calls are sure, whatever the band.
         let doubtful =
@@ -47,21 +50,16 @@ impl<'p> DoubtfulPair<'p> {
     }
 
     /// The calls in the form in which the model is asked.
-    #[must_use]
-    pub fn calls(&self) -> CallsToCompare<'_> {
-        CallsToCompare {
-            tool: &self.pair.tool,
-            arguments: [&self.pair.a, &self.pair.b],
-            question: self.pair.question.as_deref(),
-            argument: self.argument.as_deref(),
-            schema: self.schema,
-        }
+    pub(crate) fn calls(&self) -> CallsToCompare<'_> {
+        let TestPair { tool, a, b, question, .. } = self.pair;
+        let (question, argument) = (question.as_deref(), self.argument.as_deref());
+        CallsToCompare { tool, arguments: [a, b], question, argument, schema: self.schema }
     }
 }
 
 impl Trial {
     /// Sets the scores of the pairs whose replies agree to those of the answer.
-    pub fn settle(&mut self, doubtful: &[DoubtfulPair<'_>], replies: Vec<PairReplies>) {
+    pub(crate) fn settle(&mut self, doubtful: &[DoubtfulPair<'_>], replies: Vec<PairReplies>) {
         for (doubtful, PairReplies { answer, opinions }) in doubtful.iter().zip(replies) {
             let Some(report) = self.pairs.get_mut(doubtful.index) else { continue };
             let before = report.score;

@@ -4,23 +4,14 @@
 //! labelled pairs -> score of each (typed, or cosine) -> area under the curve, errors at a threshold, calibration
 //! ```
 
-mod asked;
 mod doubtful;
-mod learned;
-mod measure;
 mod pairs;
 mod report;
-mod sources;
 mod training;
 
-pub use asked::AskedPair;
-pub use doubtful::DoubtfulPair;
-pub use learned::{SourceReport, SourcesReport, adapted_to};
-pub use measure::{area_under_curve, brier_score, calibration_error};
-pub use pairs::{PairFile, PairFileError, TestPair};
-pub use report::{
-    FIDELITY_SCHEMA, FidelityReport, GroupReport, PairReport, ReliabilityReport, Trial, cosine_trial,
-    typed_trial,
+pub(crate) use doubtful::DoubtfulPair;
+pub(crate) use pairs::{LabelledSource, PairFileError, TestPair, file_labels, pair_files};
+pub(crate) use report::{FidelityReport, GroupReport, PairReport, cosine_trial, typed_trial};
+pub(crate) use training::{
+    SourceReport, SourcesReport, TrainingReport, adapt, adapted_to, examples, train_anew,
 };
-pub use sources::{LabelledSourceError, file_labels, pair_files};
-pub use training::{LabelledSource, TrainingReport, adapt, examples, train_anew};

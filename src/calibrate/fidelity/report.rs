@@ -3,132 +3,129 @@
 use std::collections::BTreeMap;
 
 use m3_embedding::{Embedder, EncoderError};
+use m3_judge::same::{PairAnswer, SameOpinion};
 use m3_report::{AskedReport, FidelityModelReport};
 use m3_score::Serializer;
 use m3_score::fidelity::Fidelity;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::asked::AskedPair;
-use super::measure::{
-    BINS, ScoredPair, area_under_curve, brier_score, calibration_error, mean_and_share, of_bin,
-};
-use super::pairs::TestPair;
-use crate::calibrate::similarity::cosines;
+use crate::calibrate::fidelity::pairs::TestPair;
+use crate::calibrate::pairs::cosines;
 
 /// The schema of the report.
-pub const FIDELITY_SCHEMA: &str = "m3.fidelity/1";
+pub(crate) const FIDELITY_SCHEMA: &str = "m3.fidelity/1";
 
 /// How well a similarity separates pairs of the same meaning from different ones, on labelled pairs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.fidelity/1")]
-pub struct FidelityReport {
+pub(crate) struct FidelityReport {
     /// Always `m3.fidelity/1`.
-    pub schema: String,
+    pub(crate) schema: String,
     /// The name of the similarity: `typed` or `cosine`.
-    pub similarity: String,
+    pub(crate) similarity: String,
     /// The name of the encoder.
-    pub encoder: String,
+    pub(crate) encoder: String,
     /// The encoder's fingerprint.
-    pub fingerprint: String,
+    pub(crate) fingerprint: String,
     /// The model of fidelity; left out for cosines.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fidelity_model: Option<FidelityModelReport>,
+    pub(crate) fidelity_model: Option<FidelityModelReport>,
     /// The lowest score with which a pair is accepted as the same.
-    pub threshold: f64,
+    pub(crate) threshold: f64,
     /// The figures of all pairs.
-    pub all: GroupReport,
+    pub(crate) all: GroupReport,
     /// The mean squared difference of score and label.
-    pub brier_score: Option<f64>,
+    pub(crate) brier_score: Option<f64>,
     /// The mean difference between mean score and share of same pairs, over tenths of the scores.
-    pub calibration_error: Option<f64>,
+    pub(crate) calibration_error: Option<f64>,
     /// The mean score and the share of same pairs, for each tenth of the scores that has pairs.
-    pub reliability: Vec<ReliabilityReport>,
+    pub(crate) reliability: Vec<ReliabilityReport>,
     /// The figures of each file; left out where there is one file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub by_source: Vec<GroupReport>,
+    pub(crate) by_source: Vec<GroupReport>,
     /// The figures of each edit, the change that makes the second call from the first.
-    pub by_edit: Vec<GroupReport>,
+    pub(crate) by_edit: Vec<GroupReport>,
     /// The figures of each tool.
-    pub by_tool: Vec<GroupReport>,
+    pub(crate) by_tool: Vec<GroupReport>,
     /// The answers of a language model on pairs that the similarity is not sure of; only if one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<AskedReport>,
+    pub(crate) asked: Option<AskedReport>,
     /// Every pair, in the order of the files.
-    pub pairs: Vec<PairReport>,
+    pub(crate) pairs: Vec<PairReport>,
 }
 
 /// The figures of a group of pairs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct GroupReport {
+pub(crate) struct GroupReport {
     /// The name of the file, edit or tool; `all` for all pairs.
-    pub name: String,
+    pub(crate) name: String,
     /// The number of pairs that are labelled as the same.
-    pub same: usize,
+    pub(crate) same: usize,
     /// The number of pairs that are labelled as different.
-    pub different: usize,
+    pub(crate) different: usize,
     /// The area under the curve; null where all pairs have the same label.
-    pub area_under_curve: Option<f64>,
+    pub(crate) area_under_curve: Option<f64>,
     /// The share of pairs that are accepted or rejected rightly.
-    pub accuracy: f64,
+    pub(crate) accuracy: f64,
     /// The share of different pairs that are accepted.
-    pub different_accepted: Option<f64>,
+    pub(crate) different_accepted: Option<f64>,
     /// The share of same pairs that are rejected.
-    pub same_rejected: Option<f64>,
+    pub(crate) same_rejected: Option<f64>,
     /// The mean score.
-    pub mean_score: f64,
+    pub(crate) mean_score: f64,
 }
 
 /// One tenth of the range of scores, and the pairs with a score in it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ReliabilityReport {
+pub(crate) struct ReliabilityReport {
     /// The lowest score of the tenth.
-    pub low: f64,
+    pub(crate) low: f64,
     /// The number of pairs with a score in the tenth.
-    pub pairs: usize,
+    pub(crate) pairs: usize,
     /// The mean score of these pairs.
-    pub mean_score: f64,
+    pub(crate) mean_score: f64,
     /// The share of these pairs that are labelled as the same.
-    pub same: f64,
+    pub(crate) same: f64,
 }
 
 /// A labelled pair of calls with its score.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct PairReport {
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub(crate) struct PairReport {
     /// The index of the pair over all files, from 0.
-    pub index: usize,
+    pub(crate) index: usize,
     /// The tool of both calls.
-    pub tool: String,
+    pub(crate) tool: String,
     /// The edit that makes the second call from the first.
-    pub edit: String,
+    pub(crate) edit: String,
     /// Whether the pair is labelled as the same.
-    pub same: bool,
+    pub(crate) same: bool,
     /// The score of the pair.
-    pub score: f64,
+    pub(crate) score: f64,
     /// The JSON pointer of the argument that lowers the score most; left out for cosines and equal arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub argument: Option<String>,
+    pub(crate) argument: Option<String>,
     /// The kind that this argument is compared as: the name of its reader.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// The verdict on this argument: `equivalent`, `close`, `different`, `missing` or `extra`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<String>,
+    pub(crate) verdict: Option<String>,
     /// The reason for this verdict; for an argument that one call lacks, whether it restricts the request.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// The answer of a language model about the pair, if one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<AskedPair>,
+    pub(crate) asked: Option<AskedPair>,
 }
 
 /// The scores of pairs, by a similarity.
 #[derive(Debug, Clone)]
-pub struct Trial {
+pub(crate) struct Trial {
     /// The name of the similarity: `typed` or `cosine`.
-    pub similarity: &'static str,
+    pub(crate) similarity: &'static str,
     /// The score of each pair.
-    pub pairs: Vec<PairReport>,
+    pub(crate) pairs: Vec<PairReport>,
 }
 
 fn unscored(pairs: &[TestPair]) -> impl Iterator<Item = PairReport> {
@@ -137,12 +134,7 @@ fn unscored(pairs: &[TestPair]) -> impl Iterator<Item = PairReport> {
         tool: pair.tool.clone(),
         edit: pair.edit.clone(),
         same: pair.is_same,
-        score: 0.0,
-        argument: None,
-        kind: None,
-        verdict: None,
-        reason: None,
-        asked: None,
+        ..PairReport::default()
     })
 }
 
@@ -150,7 +142,7 @@ fn unscored(pairs: &[TestPair]) -> impl Iterator<Item = PairReport> {
 ///
 /// # Errors
 /// [`EncoderError`].
-pub fn typed_trial(
+pub(crate) fn typed_trial(
     pairs: &[TestPair],
     mut fidelity: Fidelity<'_>,
     embedder: &mut Embedder,
@@ -174,7 +166,7 @@ pub fn typed_trial(
 ///
 /// # Errors
 /// [`EncoderError`].
-pub fn cosine_trial(
+pub(crate) fn cosine_trial(
     pairs: &[TestPair],
     serializer: &Serializer<'_>,
     embedder: &mut Embedder,
@@ -190,8 +182,7 @@ pub fn cosine_trial(
 
 impl FidelityReport {
     /// The report of a trial at a threshold.
-    #[must_use]
-    pub fn new(trial: Trial, threshold: f64, encoder: &m3_embedding::Identity) -> Self {
+    pub(crate) fn new(trial: Trial, threshold: f64, encoder: &m3_embedding::Identity) -> Self {
         let pairs = trial.pairs;
         let scored: Vec<ScoredPair> = pairs.iter().map(|pair| (pair.score, pair.same)).collect();
         let by = |name: fn(&PairReport) -> &str| -> Vec<GroupReport> {
@@ -227,8 +218,7 @@ impl FidelityReport {
 
     /// Adds the figures of each file, if there are several. `sources` has the name of each file and its number of
     /// pairs, in the order of the pairs.
-    #[must_use]
-    pub fn with_sources(self, sources: &[(String, usize)]) -> Self {
+    pub(crate) fn with_sources(self, sources: &[(String, usize)]) -> Self {
         if sources.len() < 2 {
             return self;
         }
@@ -260,5 +250,97 @@ impl GroupReport {
             same_rejected: share(rejected, accepted + rejected),
             mean_score: mean_and_share(scored).map_or(0.0, |found| found.0),
         }
+    }
+}
+
+/// The answer of a language model about a pair.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct AskedPair {
+    /// The score before the model was asked.
+    pub(crate) before: f64,
+    /// The answer of the model.
+    pub(crate) answer: PairAnswer,
+    /// The model's opinion in the order `a`, `b`, and in the order `b`, `a`; null where it cannot be read.
+    pub(crate) opinions: [Option<SameOpinion>; 2],
+}
+
+/// A score, and whether the pair asks for the same.
+pub(super) type ScoredPair = (f64, bool);
+
+/// Of all combinations of a pair that asks for the same and a pair that does not, the share that the score ranks
+/// correctly, ties counting half: the area under the receiver operating characteristic, by the Mann-Whitney
+/// statistic. `None` without both kinds.
+pub(crate) fn area_under_curve(scored: &[(f64, bool)]) -> Option<f64> {
+    let mut sorted = scored.to_vec();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut below, mut wins, mut same) = (0.0, 0.0, 0.0);
+    for group in sorted.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
+        let of_same = group.iter().filter(|pair| pair.1).count() as f64;
+        let of_different = group.len() as f64 - of_same;
+        wins += of_same * (below + of_different / 2.0);
+        below += of_different;
+        same += of_same;
+    }
+    (same > 0.0 && below > 0.0).then(|| wins / (same * below))
+}
+
+/// The mean squared difference of score and label (Brier, 1950), in [0, 1]; `None` without pairs.
+pub(crate) fn brier_score(scored: &[(f64, bool)]) -> Option<f64> {
+    let squares = scored.iter().map(|&(score, is_same)| (score - f64::from(u8::from(is_same))).powi(2));
+    (!scored.is_empty()).then(|| squares.sum::<f64>() / scored.len() as f64)
+}
+
+/// The mean difference between mean score and share of "same" over bins of a tenth, weighted by their pairs: the
+/// expected calibration error; `None` without pairs.
+pub(crate) fn calibration_error(scored: &[(f64, bool)]) -> Option<f64> {
+    let gaps = (0..BINS).filter_map(|bin| {
+        let of_bin = of_bin(scored, bin);
+        let (mean, share) = mean_and_share(&of_bin)?;
+        Some(of_bin.len() as f64 * (mean - share).abs())
+    });
+    (!scored.is_empty()).then(|| gaps.sum::<f64>() / scored.len() as f64)
+}
+
+/// The number of bins for the reliability.
+pub(super) const BINS: usize = 10;
+
+/// The pairs whose score is in a bin; the last bin includes 1.
+pub(super) fn of_bin(scored: &[ScoredPair], bin: usize) -> Vec<ScoredPair> {
+    let (low, high) = (bin as f64 / BINS as f64, (bin + 1) as f64 / BINS as f64);
+    let is_in = |score: f64| score >= low && (score < high || bin + 1 == BINS);
+    scored.iter().filter(|pair| is_in(pair.0)).copied().collect()
+}
+
+/// The mean score, and the share of pairs that ask for the same.
+pub(super) fn mean_and_share(scored: &[ScoredPair]) -> Option<(f64, f64)> {
+    let count = scored.len() as f64;
+    let same = scored.iter().filter(|pair| pair.1).count() as f64;
+    (!scored.is_empty()).then(|| (scored.iter().map(|pair| pair.0).sum::<f64>() / count, same / count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_by_hand() {
+        assert_eq!(area_under_curve(&[(0.1, false), (0.9, true)]), Some(1.0));
+        assert_eq!(area_under_curve(&[(0.9, false), (0.1, true)]), Some(0.0));
+        assert_eq!(area_under_curve(&[(0.5, false), (0.5, true)]), Some(0.5));
+        // Five of six combinations are ranked correctly.
+        assert_eq!(
+            area_under_curve(&[(0.1, false), (0.2, false), (0.3, true), (0.4, false), (0.5, true)]),
+            Some(5.0 / 6.0)
+        );
+        assert_eq!(area_under_curve(&[(0.5, true)]), None);
+    }
+
+    #[test]
+    fn calibration_by_hand() {
+        // 0.8 three times, correct twice: 0.8 against 0.667.
+        let scored = [(0.8, true), (0.8, true), (0.8, false)];
+        assert!((calibration_error(&scored).unwrap() - (0.8 - 2.0 / 3.0)).abs() < 1e-12);
+        assert!((brier_score(&scored).unwrap() - (0.04 + 0.04 + 0.64) / 3.0).abs() < 1e-12);
+        assert_eq!((calibration_error(&[]), brier_score(&[])), (None, None));
     }
 }

@@ -7,9 +7,7 @@ use m3_judge::grade::{PeopleLabels, RunLabels};
 use m3_report::agree::{LabelsReport, PASS_MARK, ScoredModel};
 use m3_support::text::{counted, shortened};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::NamedFile;
+use crate::cli::common::{Failure, NamedFile, Printer, Result};
 
 /// The most names that a message lists, and the columns of each.
 const NAMES: usize = 20;
@@ -22,8 +20,7 @@ pub(super) fn add_labels(
     file: &NamedFile,
     counts: &mut LabelsReport,
     printer: Printer,
-) -> Result<(), Failure> {
-    let invalid = |message: String| Failure::new(code::INPUT, message);
+) -> Result {
     let path = file.path.display();
     let tell = |count: usize, why: &str| {
         if count > 0 {
@@ -34,15 +31,17 @@ pub(super) fn add_labels(
     let names = listed(models.iter().map(|model| model.name.as_str()));
     if let Some(name) = file.name.as_ref().filter(|name| models.iter().all(|model| model.name != **name)) {
         let name = shortened(name, NAME);
-        return Err(invalid(format!("`--labels {name}=..`: no model is called so\nhint: there are {names}")));
+        return Err(Failure::input(format!(
+            "`--labels {name}=..`: no model is called so\nhint: there are {names}"
+        )));
     }
-    let labels = RunLabels::read(&file.path).map_err(|error| invalid(error.to_string()))?;
+    let labels = RunLabels::read(&file.path).map_err(Failure::input)?;
     let own = |model: &ScoredModel| match &file.name {
         Some(name) => (model.name == *name).then(|| of_one(&labels, name)).flatten(),
         None => labels.by_run.get(&model.name).filter(|_| !model.name.is_empty()),
     };
     if models.iter().all(|model| own(model).is_none()) {
-        return Err(invalid(of_no_model(&labels, &file.path, &names)));
+        return Err(Failure::input(of_no_model(&labels, &file.path, &names)));
     }
     counts.rows += labels.rows;
     counts.broken += tell(labels.broken, "of runs that broke");
@@ -71,7 +70,7 @@ pub(super) fn add_labels(
     }
     counts.unclear += tell(unclear, "without pass or fail");
     if is_known && !fits {
-        return Err(invalid(format!(
+        return Err(Failure::input(format!(
             "`{path}`: no id of its labels is that of a task in these results\nhint: `id` should be that of the trajectory"
         )));
     }

@@ -9,10 +9,10 @@ use clap::Args;
 use m3_report::Picture;
 use m3_report::agree::{AgreeReport, LabelsReport, agree_picture, agree_sheets, read_scored};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::{Output, commit_all, refuse_equal};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::results::{NamedFile, TablesArgs, number_names, png_of};
+use crate::cli::common::{
+    Failure, NamedFile, Output, Printer, Result, TablesArgs, all_or_errors, commit_all, number_names, png_of,
+    refuse_equal,
+};
 
 /// Options of `m3 agree`.
 #[derive(Debug, Args)]
@@ -60,20 +60,15 @@ fn parse_picture(text: &str) -> Result<PathBuf, String> {
 }
 
 /// Reports how far suites agree.
-pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result {
     let inputs: Vec<&Path> =
         args.results.iter().chain(&args.labels).map(|file| file.path.as_path()).collect();
     refuse_equal(&inputs, args.picture.as_deref().as_slice())?;
-    let (mut models, mut errors) = (Vec::new(), Vec::new());
-    for file in &args.results {
-        match read_scored(&file.path, file.name.as_deref()) {
-            Ok(model) => models.push(model),
-            Err(error) => errors.push(error.to_string()),
-        }
-    }
-    if !errors.is_empty() {
-        return Err(Failure::new(code::INPUT, errors.join("\n")));
-    }
+    let mut models = all_or_errors(
+        args.results
+            .iter()
+            .map(|file| read_scored(&file.path, file.name.as_deref()).map_err(|error| error.to_string())),
+    )?;
     number_names(models.iter_mut().map(|model| &mut model.name));
     let mut labels = LabelsReport::default();
     for file in &args.labels {
@@ -82,8 +77,8 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
     let mut output = args.tables.form.open(&inputs, printer)?;
     let kept: Vec<&Path> = inputs.iter().copied().chain(args.tables.form.out.as_deref()).collect();
     let picture = args.picture.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()?;
-    let report = AgreeReport::new(&models, &args.metric, labels, &args.tables.draws())
-        .map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+    let report = AgreeReport::new(&models, &args.metric, labels, &args.tables.draws.draws())
+        .map_err(Failure::input)?;
     if models.len() < 3 {
         printer.warn("with fewer than three models the order of the models says little");
     }
@@ -104,9 +99,9 @@ pub(super) fn run(args: &AgreeArgs, printer: Printer) -> Result<(), Failure> {
 }
 
 /// Draws a picture in the form that the ending of its path names.
-fn drawn(svg: &str, path: &Path, mut picture: Output) -> Result<Output, Failure> {
+fn drawn(svg: &str, path: &Path, mut picture: Output) -> Result<Output> {
     let is_png = path.extension().is_some_and(|ending| ending == "png");
     let bytes = if is_png { png_of(svg)? } else { svg.as_bytes().to_vec() };
-    picture.write_all(&bytes).map_err(|cause| Failure::written(&cause))?;
+    picture.write_all(&bytes)?;
     Ok(picture)
 }

@@ -7,12 +7,12 @@ use m3_embedding::{Embedder, EmbeddingCache};
 use m3_encoder::{AssetOptions, Assets, Cache, InstallEvent, OnnxEncoder};
 use m3_report::visible;
 
-use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::{Bar, Printer, Unit};
+use crate::cli::common::failure::Result;
+use crate::cli::common::printer::{Bar, Printer};
 
 /// Options of commands that embed texts.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct EncoderArgs {
+pub(crate) struct EncoderArgs {
     /// Another sentence encoder: a folder with `model.onnx` and `tokenizer.json`, or a model that `m3 setup --help` lists,
     /// fetched once: `--encoder fastembed:BGESmallENV15` [env: M3_ENCODER_DIR]
     #[arg(long, value_name = "ENCODER", help_heading = "Encoder")]
@@ -30,13 +30,9 @@ pub(in crate::cli) struct EncoderArgs {
 
 impl EncoderArgs {
     /// Finds or fetches the encoder, and puts the cache in front of it.
-    pub(in crate::cli) fn open(
-        &self,
-        mut options: AssetOptions,
-        printer: Printer,
-    ) -> Result<Embedder, Failure> {
+    pub(crate) fn open(&self, mut options: AssetOptions, printer: Printer) -> Result<Embedder> {
         options.encoder_dir = self.encoder.clone().or(options.encoder_dir);
-        let assets = locate(&options, printer)?;
+        let assets = Assets::locate(&options, &mut install_progress(printer))?;
         let mut encoder = OnnxEncoder::open(assets, &options.cache_dir)?;
         if let Some(threads) = self.threads {
             encoder = encoder.with_threads(threads.into());
@@ -73,7 +69,7 @@ fn open_cache(
 }
 
 /// The limit of the cache's size in bytes; a limit that cannot be read is reported, and the default is used.
-pub(in crate::cli) fn cache_limit(printer: Printer) -> u64 {
+pub(crate) fn cache_limit(printer: Printer) -> u64 {
     Cache::limit().unwrap_or_else(|value| {
         printer.warn(&format!(
             "M3_CACHE_LIMIT is `{}`, and should be a number of MiB; 512 is used",
@@ -83,45 +79,26 @@ pub(in crate::cli) fn cache_limit(printer: Printer) -> u64 {
     })
 }
 
-/// Finds the files of the encoder, and fetches those that are missing.
-fn locate(options: &AssetOptions, printer: Printer) -> Result<Assets, Failure> {
-    let mut progress = InstallProgress::new(printer);
-    Ok(Assets::locate(options, &mut |event| progress.show(event))?)
-}
-
-/// Shows the progress of an installation.
-pub(in crate::cli) struct InstallProgress {
-    printer: Printer,
-    bar: Option<Bar>,
-    is_waiting_said: bool,
-}
-
-impl InstallProgress {
-    pub(in crate::cli) fn new(printer: Printer) -> Self {
-        Self { printer, bar: None, is_waiting_said: false }
-    }
-
-    pub(in crate::cli) fn show(&mut self, event: InstallEvent) {
-        match event {
-            InstallEvent::Waiting => {
-                if !std::mem::replace(&mut self.is_waiting_said, true) {
-                    self.printer.note("another m3 is fetching the encoder; waiting for it");
-                }
+/// A function that shows the progress of an installation.
+pub(crate) fn install_progress(printer: Printer) -> impl FnMut(InstallEvent) {
+    let (mut bar, mut has_waited): (Option<Bar>, bool) = (None, false);
+    move |event| match event {
+        InstallEvent::Waiting => {
+            if !std::mem::replace(&mut has_waited, true) {
+                printer.note("another m3 is fetching the encoder; waiting for it");
             }
-            InstallEvent::Download { what, from, into, total } => {
-                let size = match total {
-                    0 => "of unknown size".to_owned(),
-                    bytes => format!("{} MB", (bytes / 1_000_000).max(1)),
-                };
-                let from = from.map_or_else(String::new, |from| format!(" from {from}"));
-                self.printer.note(&format!("fetching {what} ({size}, once){from} into {}", into.display()));
-                self.bar = Some(self.printer.bar(Unit::Bytes));
-            }
-            InstallEvent::Fetching { done, total } => {
-                if let Some(bar) = &mut self.bar {
-                    bar.set("fetching", done, total);
-                }
-            }
+        }
+        InstallEvent::Download { what, from, into, total } => {
+            let size = match total {
+                0 => "of unknown size".to_owned(),
+                bytes => format!("{} MB", (bytes / 1_000_000).max(1)),
+            };
+            let from = from.map_or_else(String::new, |from| format!(" from {from}"));
+            printer.note(&format!("fetching {what} ({size}, once){from} into {}", into.display()));
+            bar = Some(printer.byte_bar());
+        }
+        InstallEvent::Fetching { done, total } => {
+            bar.iter().for_each(|bar| bar.set("fetching", done, total));
         }
     }
 }

@@ -1,18 +1,24 @@
-//! The failure of a command: its message and its exit code.
+//! The failure of a command: its message, its exit code, and hints on the commands and options that help. Libraries
+//! name no commands, because others use them without the program.
 
+use std::fmt::Display;
 use std::io;
+use std::path::Path;
 
 use m3_embedding::EncoderError;
-use m3_encoder::OnnxError;
-use m3_executor::TooManyTools;
-use m3_score::{RoleRulesError, ScoreError, ThresholdError};
-use m3_support::files;
+use m3_encoder::{AssetError, CacheError, CacheTrouble, OnnxError};
+use m3_score::{RoleRulesError, ScoreError};
+use m3_servers::candidates::CandidateError;
+use m3_servers::distractors::DistractorError;
+use m3_servers::simulated::SimulationError;
 use m3_support::journal::JournalError;
-use m3_trajectory::WholeFileError;
+use m3_support::text::shortened;
+use m3_support::{files, names};
 use m3_trajectory::catalog::CatalogError;
+use m3_trajectory::{OpenError, SourceError, WholeFileError};
 
 /// The name of the folder in which a report is prepared, for messages.
-pub(in crate::cli) const TEMPORARY: &str = "the folder for temporary files (TMPDIR)";
+pub(crate) const TEMPORARY: &str = "the folder for temporary files (TMPDIR)";
 
 /// The exit codes of every command; 0 is success, 130 (interrupted) comes from the shell.
 pub(crate) mod code {
@@ -39,15 +45,28 @@ pub(crate) struct Failure {
     pub(crate) message: Option<String>,
 }
 
+/// A result of the command line's own functions, whose error ends the command.
+pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
+
 impl Failure {
     pub(crate) fn new(code: u8, message: impl Into<String>) -> Self {
         Self { code, message: Some(message.into()) }
     }
 
+    /// Bad usage or input.
+    pub(crate) fn input(message: impl Display) -> Self {
+        Self::new(code::INPUT, message.to_string())
+    }
+
+    /// Something needed is not available.
+    pub(crate) fn unavailable(message: impl Display) -> Self {
+        Self::new(code::UNAVAILABLE, message.to_string())
+    }
+
     /// Mistakes in the arguments, as clap words them.
     pub(crate) fn usage(error: &clap::Error) -> Self {
         let text = error.to_string();
-        Self::new(code::INPUT, text.trim_start_matches("error: ").trim_end())
+        Self::input(text.trim_start_matches("error: ").trim_end())
     }
 
     /// A failure whose messages are printed already.
@@ -55,10 +74,9 @@ impl Failure {
         Self { code, message: None }
     }
 
-    /// A failure to write a result, whose error names the target. If the reader has stopped reading (`m3 score .. |
-    /// head`), it is not a failure.
-    pub(crate) fn written(cause: &io::Error) -> Self {
-        Self::to_write(&cause.to_string(), cause)
+    /// A failure to write to the file or folder at `path`.
+    pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |cause| Self::output(&format!("`{}`", path.display()), &cause)
     }
 
     /// A failure to use the folder for temporary files.
@@ -94,11 +112,19 @@ fn unwrapped(cause: &io::Error) -> &io::Error {
     }
 }
 
+/// A failure to write a result, whose error names the target. If the reader has stopped reading (`m3 score .. | head`),
+/// it is not a failure.
+impl From<io::Error> for Failure {
+    fn from(cause: io::Error) -> Self {
+        Self::to_write(&cause.to_string(), &cause)
+    }
+}
+
 impl From<WholeFileError> for Failure {
     fn from(error: WholeFileError) -> Self {
         match error {
             WholeFileError::Source(error) => error.into(),
-            error => Self::new(code::INPUT, error.to_string()),
+            error => Self::input(error),
         }
     }
 }
@@ -107,7 +133,7 @@ impl From<RoleRulesError> for Failure {
     fn from(error: RoleRulesError) -> Self {
         match error {
             RoleRulesError::File(error) => error.into(),
-            error @ RoleRulesError::Content { .. } => Self::new(code::INPUT, error.to_string()),
+            error @ RoleRulesError::Content { .. } => Self::input(error),
         }
     }
 }
@@ -116,20 +142,8 @@ impl From<CatalogError> for Failure {
     fn from(error: CatalogError) -> Self {
         match error {
             CatalogError::File(error) => error.into(),
-            error @ CatalogError::Shape { .. } => Self::new(code::INPUT, error.to_string()),
+            error @ CatalogError::Shape { .. } => Self::input(error),
         }
-    }
-}
-
-impl From<ThresholdError> for Failure {
-    fn from(error: ThresholdError) -> Self {
-        Self::new(code::INPUT, error.to_string())
-    }
-}
-
-impl From<TooManyTools> for Failure {
-    fn from(error: TooManyTools) -> Self {
-        Self::new(code::INPUT, error.to_string())
     }
 }
 
@@ -150,7 +164,7 @@ impl From<EncoderError> for Failure {
     fn from(error: EncoderError) -> Self {
         match error.into_cause().downcast::<OnnxError>() {
             Ok(error) => (*error).into(),
-            Err(error) => Self::new(code::UNAVAILABLE, error.to_string()),
+            Err(error) => Self::unavailable(error),
         }
     }
 }
@@ -160,7 +174,160 @@ impl From<ScoreError> for Failure {
         match error {
             ScoreError::Source(error) => error.into(),
             ScoreError::Encoder(error) => error.into(),
-            error @ ScoreError::NoOverlap { .. } => Self::new(code::INPUT, error.to_string()),
+            error @ ScoreError::NoOverlap { .. } => Self::input(error),
         }
+    }
+}
+
+/// The message of an error with one more hint, unless that is empty.
+fn with_hint(error: &impl Display, hint: &str) -> String {
+    let message = error.to_string();
+    if hint.is_empty() {
+        return message;
+    }
+    let is_hinted = message.lines().last().is_some_and(|line| line.starts_with("hint: "));
+    match is_hinted {
+        // After a question mark, the next hint begins without a semicolon.
+        true if message.ends_with('?') => format!("{message} {hint}"),
+        true => format!("{message}; {hint}"),
+        false => format!("{message}\nhint: {hint}"),
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        let code =
+            if let SourceError::Spool { cause, .. } = &error { Self::code_of(cause) } else { code::INPUT };
+        let is_growth = matches!(error, SourceError::Growth { .. });
+        Self::new(code, with_hint(&error, if is_growth { "if it should: `--max-unpacked MIB`" } else { "" }))
+    }
+}
+
+impl From<AssetError> for Failure {
+    fn from(error: AssetError) -> Self {
+        let code = match &error {
+            AssetError::File { cause, .. } => Self::code_of(cause),
+            _ => code::UNAVAILABLE,
+        };
+        let hint = match &error {
+            AssetError::EncoderDir { .. } => "`--encoder` or M3_ENCODER_DIR names it",
+            AssetError::RuntimeLibrary { .. } => "where the variable is not set, `m3 setup` fetches it",
+            AssetError::Damaged { .. } => {
+                "`m3 setup --force` fetches it again; one placed by hand should be copied again"
+            }
+            AssetError::NotFetched { .. } => "`m3 setup` tries again",
+            AssetError::UnknownModel { .. } => "`m3 setup --help` lists all",
+            AssetError::NoCacheDir => "`--cache-dir` names one too",
+            _ => "",
+        };
+        Self::new(code, with_hint(&error, hint))
+    }
+}
+
+impl From<OnnxError> for Failure {
+    fn from(error: OnnxError) -> Self {
+        match error {
+            OnnxError::Asset(error) => error.into(),
+            OnnxError::Runtime { .. } => Self::unavailable(with_hint(&error, "`m3 setup --force` does that")),
+            _ => Self::unavailable(error),
+        }
+    }
+}
+
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        let hint = match error.trouble() {
+            CacheTrouble::Damaged => "`m3 cache clear` replaces a damaged cache",
+            CacheTrouble::ReadOnly => "make it writable, or name another folder with `--cache-dir`",
+            CacheTrouble::Busy => "another m3 is writing to it; try again when that has ended",
+            CacheTrouble::Full => "make space, or name another folder with `--cache-dir`",
+            CacheTrouble::Other => "name another folder with `--cache-dir`",
+        };
+        let is_read_only = error.trouble() == CacheTrouble::ReadOnly;
+        Self::new(if is_read_only { code::INPUT } else { code::UNAVAILABLE }, with_hint(&error, hint))
+    }
+}
+
+fn distractors_message(error: &DistractorError) -> String {
+    let needs_encoder = matches!(error, DistractorError::NoEncoder);
+    with_hint(error, if needs_encoder { "`m3 setup` fetches it" } else { "" })
+}
+
+impl From<DistractorError> for Failure {
+    fn from(error: DistractorError) -> Self {
+        match error {
+            DistractorError::Encoder(error) => error.into(),
+            error => Self::input(distractors_message(&error)),
+        }
+    }
+}
+
+/// The message of an error about the tools that a task is offered.
+pub(crate) fn candidates_message(error: &CandidateError) -> String {
+    match error {
+        CandidateError::NotOffered { .. } => with_hint(error, "`m3 tools CONFIG` lists what is offered"),
+        CandidateError::Distractors(error) => distractors_message(error),
+        CandidateError::TooManyNeeded { .. } => error.to_string(),
+    }
+}
+
+impl From<SimulationError> for Failure {
+    fn from(error: SimulationError) -> Self {
+        match error {
+            SimulationError::Distractors(error) => error.into(),
+            SimulationError::Source(error) | SimulationError::Trajectories(OpenError::Source(error)) => {
+                error.into()
+            }
+            error => {
+                let hint = match error {
+                    SimulationError::Trajectories(OpenError::Invalid { .. }) => "`m3 validate` lists them",
+                    SimulationError::EmptyCatalog { .. } => {
+                        "a catalog is what `m3 tools CONFIG --format json` prints"
+                    }
+                    _ => "",
+                };
+                Self::input(with_hint(&error, hint))
+            }
+        }
+    }
+}
+
+/// A hint with the most similar names: ` hint: did you mean ..`, or an empty text.
+pub(crate) fn nearest(name: &str, known: &[&str]) -> String {
+    let near: Vec<String> = names::nearest(name, known.iter().copied())
+        .iter()
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .map(|(_, known)| format!("`{}`", shortened(known, 100)))
+        .collect();
+    if near.is_empty() { String::new() } else { format!("\nhint: did you mean {}?", near.join(" or ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message_of(error: impl Into<Failure>) -> String {
+        error.into().message.unwrap()
+    }
+
+    #[test]
+    fn what_the_library_says_is_followed_by_the_command_that_helps() {
+        let damaged = AssetError::Damaged { path: "w".into(), found: "1".to_owned(), expected: "2" };
+        assert_eq!(damaged.to_string(), "`w` is damaged: its SHA-256 is 1, not 2");
+        let expected = "`w` is damaged: its SHA-256 is 1, not 2\nhint: `m3 setup --force` fetches it again; one placed \
+                        by hand should be copied again";
+        assert_eq!(message_of(damaged), expected);
+        let empty = SimulationError::EmptyCatalog { path: "c.json".to_owned() };
+        assert!(message_of(empty).ends_with(
+            "no tools to simulate\nhint: a catalog is what `m3 tools CONFIG --format json` prints"
+        ));
+    }
+
+    /// A second hint stands on the line of the first.
+    #[test]
+    fn a_hint_of_the_library_stays() {
+        let said = message_of(DistractorError::NoEncoder);
+        assert!(said.ends_with("\nhint: random ones do without; `m3 setup` fetches it"), "{said}");
+        assert_eq!(said.matches("hint:").count(), 1);
     }
 }

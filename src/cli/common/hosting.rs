@@ -13,8 +13,7 @@ use m3_mcp::arguments::SchemaError;
 use m3_mcp::config::{ConfigError, HostConfig};
 use m3_mcp::{Events, Host, HostEvent, HostOptions, StartError, ToolCatalog, end_servers_soon};
 use m3_servers::simulated::SimulatedOptions;
-use m3_support::names;
-use m3_support::redact::{Redactor, RedactorError};
+use m3_support::redact::Redactor;
 use m3_support::text::{counted, shortened};
 use m3_trajectory::WholeFile;
 use m3_trajectory::catalog::Catalog;
@@ -23,9 +22,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, Result, code, nearest};
 use crate::cli::common::listener::Listener;
-use crate::cli::common::printer::{Bar, Printer, Unit};
+use crate::cli::common::printer::{Bar, Printer};
 
 /// The largest file that is read as a configuration or a catalog, in MiB.
 const MAX_MEBIBYTES: u64 = 256;
@@ -37,7 +36,7 @@ const MAX_MESSAGE: usize = 300;
 const MOST_SCHEMAS: usize = 5;
 
 /// The meaning of the argument `CONFIG`.
-pub(in crate::cli) enum Servers {
+pub(crate) enum Servers {
     /// A configuration of servers to start.
     Configured(HostConfig),
     /// A catalog of known tools.
@@ -46,7 +45,7 @@ pub(in crate::cli) enum Servers {
 
 impl Servers {
     /// Reads a configuration, or a catalog if the file has the form of one.
-    pub(in crate::cli) fn open(path: &Path, printer: Printer) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, printer: Printer) -> Result<Self> {
         let file = WholeFile::read_commented(path, MAX_MEBIBYTES)?;
         if Catalog::is_shape_of(&file.value) {
             return Ok(Self::Listed(Catalog::from_file(file)?));
@@ -64,23 +63,17 @@ impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         match error {
             ConfigError::File(error) => error.into(),
-            error @ ConfigError::Invalid { .. } => Self::new(code::INPUT, error.to_string()),
+            error @ ConfigError::Invalid { .. } => Self::input(error),
         }
     }
 }
 
-impl From<RedactorError> for Failure {
-    fn from(error: RedactorError) -> Self {
-        Self::new(code::INPUT, error.to_string())
-    }
-}
-
 /// Adds the servers that the key `simulated` describes. Choosing near distractors requires the encoder.
-pub(in crate::cli) fn add_simulated(
+pub(crate) fn add_simulated(
     config: &mut HostConfig,
-    open_encoder: impl FnOnce() -> Result<Embedder, Failure>,
+    open_encoder: impl FnOnce() -> Result<Embedder>,
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result {
     let Some(options) = SimulatedOptions::from_config(config)? else { return Ok(()) };
     let mut embedder = if options.needs_encoder() { Some(open_encoder()?) } else { None };
     let simulation = options.add_to(config, embedder.as_mut())?;
@@ -92,12 +85,12 @@ pub(in crate::cli) fn add_simulated(
 }
 
 /// Keeps only the named servers; all if no name is given.
-pub(in crate::cli) fn select(config: &mut HostConfig, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn select(config: &mut HostConfig, names: &[String]) -> Result {
     let known: Vec<&str> = config.servers.iter().map(|server| server.name.as_str()).collect();
     for name in names {
         if !known.contains(&name.as_str()) {
             let what = format!("the configuration has no server `{}`", shortened(name, 100));
-            return Err(Failure::new(code::INPUT, what + &nearest(name, &known)));
+            return Err(Failure::input(what + &nearest(name, &known)));
         }
     }
     if !names.is_empty() {
@@ -106,47 +99,43 @@ pub(in crate::cli) fn select(config: &mut HostConfig, names: &[String]) -> Resul
     Ok(())
 }
 
-/// A hint with the most similar names: ` hint: did you mean ..`, or an empty text.
-pub(in crate::cli) fn nearest(name: &str, known: &[&str]) -> String {
-    let near: Vec<String> = names::nearest(name, known.iter().copied())
-        .iter()
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .map(|(_, known)| format!("`{}`", shortened(known, 100)))
-        .collect();
-    if near.is_empty() { String::new() } else { format!("\nhint: did you mean {}?", near.join(" or ")) }
-}
-
 /// A redactor for all secrets of a configuration.
-pub(in crate::cli) fn redactor(config: &HostConfig) -> Result<Redactor, Failure> {
-    Ok(Redactor::new(config.servers.iter().flat_map(|server| &server.secrets))?)
+pub(crate) fn redactor(config: &HostConfig) -> Result<Redactor> {
+    Redactor::new(config.servers.iter().flat_map(|server| &server.secrets)).map_err(Failure::input)
 }
 
 /// The runtime for asynchronous work.
-pub(in crate::cli) fn runtime() -> Result<Runtime, Failure> {
+pub(crate) fn runtime() -> Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|cause| Failure::new(code::UNAVAILABLE, format!("failed to start threads: {cause}")))
+        .map_err(|cause| Failure::unavailable(format!("failed to start threads: {cause}")))
+}
+
+/// A runtime on the caller's thread alone: work begins in the order in which it arrives.
+pub(crate) fn single_thread_runtime() -> Result<Runtime> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::unavailable(format!("failed to start: {error}")))
 }
 
 /// Signals from the user or the system.
 ///
 /// A signal takes a moment to reach the tokens, and servers that receive it too may end before. So after the servers
 /// have ended, [`Signals::settle`] decides whether this was an interruption.
-pub(in crate::cli) struct Signals {
+pub(crate) struct Signals {
     /// Set at the moment when a signal arrives.
     arrived: Arc<AtomicBool>,
     /// Cancelled at the first signal.
-    pub(in crate::cli) first: CancellationToken,
+    pub(crate) first: CancellationToken,
     /// Cancelled at the second signal, which means that the user does not want to wait.
-    pub(in crate::cli) second: CancellationToken,
+    pub(crate) second: CancellationToken,
 }
 
 impl Signals {
     /// Handles Ctrl-C, `SIGTERM` and `SIGHUP` from now on. They no longer end the process at once: servers are closed
     /// and temporary folders removed first, which takes 2 s at most.
-    pub(in crate::cli) fn listen(runtime: &Runtime) -> Self {
+    pub(crate) fn listen(runtime: &Runtime) -> Self {
         // The signals are registered now, not when the task first runs.
         let _entered = runtime.enter();
         // Signals that cannot be handled end the process as usual.
@@ -179,7 +168,7 @@ impl Signals {
     }
 
     /// Lets signals end the process at once again, when nothing is left to close. Returns whether a signal has arrived.
-    pub(in crate::cli) fn release(self) -> bool {
+    pub(crate) fn release(self) -> bool {
         for kind in ending() {
             let always = Arc::new(AtomicBool::new(true));
             // If this fails, the command cannot be interrupted any more, and runs to its end.
@@ -188,15 +177,24 @@ impl Signals {
         self.arrived.load(Ordering::SeqCst)
     }
 
+    /// Does the work until its end, or until a second signal, by which the user says not to wait for that.
+    pub(crate) async fn until_second<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        tokio::select! {
+            biased;
+            () = self.second.cancelled() => Err(interrupted()),
+            ended = work => ended,
+        }
+    }
+
     /// The result, or an interruption if a signal has arrived: the signal may have caused what the result says about
     /// servers. To be called after the servers have ended.
-    pub(in crate::cli) fn settle<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn settle<T>(&self, done: Result<T>) -> Result<T> {
         if self.arrived.load(Ordering::SeqCst) { Err(interrupted()) } else { done }
     }
 
     /// Settles work that itself reports an interruption: a failure after a signal counts as an interruption too, and
     /// its message is still shown.
-    pub(in crate::cli) fn settle_failure<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn settle_failure<T>(&self, done: Result<T>) -> Result<T> {
         let is_interrupted = self.arrived.load(Ordering::SeqCst);
         done.map_err(
             |failure| if is_interrupted { Failure { code: code::INTERRUPTED, ..failure } } else { failure },
@@ -247,13 +245,14 @@ fn ending() -> Vec<SignalKind> {
     kinds
 }
 
-/// Listens for the signals that end a command; those that cannot be handled end the process as usual.
-pub(in crate::cli) fn heard_signals() -> Vec<Signal> {
-    ending().into_iter().filter_map(|kind| signal(kind).ok()).collect()
+/// Returns when the user, or the program that started this, asks for the end.
+pub(crate) async fn asked_to_end() {
+    let mut heard: Vec<Signal> = ending().into_iter().filter_map(|kind| signal(kind).ok()).collect();
+    next_signal(&mut heard).await;
 }
 
 /// Waits for the next signal of any kind.
-pub(in crate::cli) async fn next_signal(heard: &mut [Signal]) {
+async fn next_signal(heard: &mut [Signal]) {
     let mut is_there =
         |context: &mut Context<'_>| heard.iter_mut().any(|kind| kind.poll_recv(context).is_ready());
     poll_fn(|context| if is_there(context) { Poll::Ready(()) } else { Poll::Pending }).await;
@@ -267,19 +266,19 @@ fn ignores_hangup() -> bool {
 }
 
 /// The failure of a run that the user interrupted.
-pub(in crate::cli) fn interrupted() -> Failure {
+pub(crate) fn interrupted() -> Failure {
     Failure::silent(code::INTERRUPTED)
 }
 
 /// A host and its events.
-pub(in crate::cli) struct HostWithEvents {
-    pub(in crate::cli) host: Host,
-    pub(in crate::cli) events: mpsc::UnboundedReceiver<HostEvent>,
+pub(crate) struct HostWithEvents {
+    pub(crate) host: Host,
+    pub(crate) events: mpsc::UnboundedReceiver<HostEvent>,
 }
 
 /// The messages that are shown while servers start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum StartNotes {
+pub(crate) enum StartNotes {
     /// The result of each server's start.
     All,
     /// Only slow starts: the command shows the rest itself.
@@ -287,20 +286,20 @@ pub(in crate::cli) enum StartNotes {
 }
 
 /// Starts the servers, and reports for each when it is ready or why it is not.
-pub(in crate::cli) async fn start(
+pub(crate) async fn start(
     config: &HostConfig,
     workspace: &Path,
     redactor: &Redactor,
     (printer, told): (Printer, StartNotes),
     cancel: &CancellationToken,
-) -> Result<HostWithEvents, Failure> {
+) -> Result<HostWithEvents> {
     let (tell, mut events) = mpsc::unbounded_channel();
     let tell: Events = Arc::new(move |event| {
         // The receiver is gone once the command is done.
         let _ = tell.send(event);
     });
     let wanted = config.servers.iter().filter(|server| !server.is_disabled).count();
-    let mut progress = Progress { bar: printer.bar(Unit::Servers), printer, told, redactor, done: 0, wanted };
+    let mut progress = Progress { bar: printer.bar(), printer, told, redactor, done: 0, wanted };
     let starting = Host::start(config, HostOptions::new(workspace).guarded(), tell);
     tokio::pin!(starting);
     let mut tick = tokio::time::interval(Duration::from_millis(200));
@@ -365,13 +364,13 @@ impl Progress<'_> {
 }
 
 /// The first four lines of a server's message, each shortened and made visible.
-pub(in crate::cli) fn shown_lines(message: &str) -> String {
+pub(crate) fn shown_lines(message: &str) -> String {
     let lines: Vec<String> = message.lines().take(4).map(|line| shortened(line, MAX_MESSAGE)).collect();
     lines.join("\n")
 }
 
 /// Warns of listed tools that cannot be used, with the reason: at most [`MOST_SCHEMAS`] of them.
-pub(in crate::cli) fn warn_of_rejected(catalog: &ToolCatalog, printer: Printer) {
+pub(crate) fn warn_of_rejected(catalog: &ToolCatalog, printer: Printer) {
     let rejected = catalog.servers.iter().flat_map(|it| it.rejected.iter().map(|tool| (&it.server, tool)));
     for (server, tool) in rejected.take(MOST_SCHEMAS) {
         let (name, reason) = (shortened(&tool.name, 64), shortened(&tool.reason, 200));
@@ -380,7 +379,7 @@ pub(in crate::cli) fn warn_of_rejected(catalog: &ToolCatalog, printer: Printer) 
 }
 
 /// Warns of tools whose input schemas cannot be used, with the reason and `meaning`, the consequence for them.
-pub(in crate::cli) fn warn_of_schemas(unusable: &[(&str, &SchemaError)], meaning: &str, printer: Printer) {
+pub(crate) fn warn_of_schemas(unusable: &[(&str, &SchemaError)], meaning: &str, printer: Printer) {
     for (name, error) in unusable.iter().take(MOST_SCHEMAS) {
         printer.warn(&format!("`{}`: {error}; {meaning}", shortened(name, 100)));
     }

@@ -12,13 +12,13 @@ use m3_traces::TRACES;
 use m3_trajectory::Trajectory;
 use m3_trajectory::{CallForms, Duplicates, OpenError, Problem, Problems, Severity, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::failure::{Failure, Result, code};
+use crate::cli::common::printer::Printer;
 
 /// A file of predictions. A folder that contains `predictions.json`, as written by `m3 run`, stands for this file; any other
 /// folder for the traces in it.
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct PredictionsArg {
+pub(crate) struct PredictionsArg {
     path: PathBuf,
     is_of_folder: bool,
 }
@@ -37,12 +37,12 @@ impl From<OsString> for PredictionsArg {
 
 impl PredictionsArg {
     /// The path of the file of predictions.
-    pub(in crate::cli) fn as_path(&self) -> &Path {
+    pub(crate) fn as_path(&self) -> &Path {
         &self.path
     }
 
     /// The files of further repetitions in the named folder, in order: `predictions-2.json` and so on.
-    pub(in crate::cli) fn further(&self) -> Vec<PathBuf> {
+    pub(crate) fn further(&self) -> Vec<PathBuf> {
         let folder = self.path.parent().filter(|_| self.is_of_folder);
         let number = |entry: DirEntry| {
             let name = entry.file_name().into_string().ok()?;
@@ -56,7 +56,7 @@ impl PredictionsArg {
     }
 
     /// The path of the file; a note names it if the user named a folder.
-    pub(in crate::cli) fn path(&self, printer: Printer) -> &Path {
+    pub(crate) fn path(&self, printer: Printer) -> &Path {
         if self.is_of_folder {
             printer.note(&format!("the predictions of the folder are read from `{}`", self.path.display()));
         }
@@ -64,13 +64,13 @@ impl PredictionsArg {
     }
 
     /// The path of the only file that is read.
-    pub(in crate::cli) fn only_path(&self, printer: Printer) -> &Path {
+    pub(crate) fn only_path(&self, printer: Printer) -> &Path {
         self.say_further(printer);
         self.path(printer)
     }
 
     /// Says that the folder of a run has further repetitions, which are not read.
-    pub(in crate::cli) fn say_further(&self, printer: Printer) {
+    pub(crate) fn say_further(&self, printer: Printer) {
         if let Some(next) = self.further().first() {
             let (shown, next) = (self.path.display(), next.display());
             printer.note(&format!(
@@ -87,18 +87,18 @@ const SHOWN_ERRORS: usize = 50;
 const SHOWN_WARNINGS: usize = 3;
 
 /// Opens all files at once, so that the errors of all are reported.
-pub(in crate::cli) fn open_all<const N: usize>(
+pub(crate) fn open_all<const N: usize>(
     paths: [&Path; N],
     duplicates: Duplicates,
     printer: Printer,
-) -> Result<[TrajectoryFile; N], Failure> {
+) -> Result<[TrajectoryFile; N]> {
     let paths = paths.map(|path| (path, Content::Any));
     open_visiting(paths, (duplicates, CallForms::default()), printer, &|_, _| ())
 }
 
 /// The content of a file, which decides whether malformed calls are errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Content {
+pub(crate) enum Content {
     /// Trajectories in which every call must be well formed.
     Any,
     /// Predictions, in which a model may have written anything in place of a call.
@@ -106,14 +106,14 @@ pub(in crate::cli) enum Content {
 }
 
 /// Opens files and passes each trajectory to `visit`, with the number of its file.
-pub(in crate::cli) fn open_visiting<const N: usize>(
+pub(crate) fn open_visiting<const N: usize>(
     paths: [(&Path, Content); N],
     reading: (Duplicates, CallForms),
     printer: Printer,
     visit: &(dyn Fn(usize, &Trajectory) + Sync),
-) -> Result<[TrajectoryFile; N], Failure> {
+) -> Result<[TrajectoryFile; N]> {
     if paths.iter().filter(|(path, _)| *path == Path::new("-")).count() > 1 {
-        return Err(Failure::new(code::INPUT, "`-` (standard input) can stand for one of the files only"));
+        return Err(Failure::input("`-` (standard input) can stand for one of the files only"));
     }
     let mut broken = None;
     let files = read_all(paths, reading, printer, visit).map(|file| {
@@ -135,11 +135,10 @@ fn read_all<const N: usize>(
     printer: Printer,
     visit: &(dyn Fn(usize, &Trajectory) + Sync),
 ) -> [Result<TrajectoryFile, OpenError>; N] {
-    let bar = Mutex::new((printer.bar(Unit::Trajectories), [(0, 0); N]));
+    let (bar, parts) = (printer.bar(), Mutex::new([(0, 0); N]));
     let open = |number: usize, (path, content): (&Path, Content)| {
         let mut progress = |done: usize, total: usize| {
-            let mut held = bar.lock().unwrap_or_else(PoisonError::into_inner);
-            let (bar, parts) = &mut *held;
+            let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
             parts[number] = (done as u64, total as u64);
             let (done, total) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
             bar.set("reading", done, total);
@@ -165,20 +164,19 @@ fn read_all<const N: usize>(
 }
 
 /// Opens one file with everything that a model did, including malformed calls and repeated ids.
-pub(in crate::cli) fn open_predicted(path: &Path, printer: Printer) -> Result<TrajectoryFile, Failure> {
+pub(crate) fn open_predicted(path: &Path, printer: Printer) -> Result<TrajectoryFile> {
     open_with_malformed(path, Duplicates::Keep, printer)
 }
 
 /// Opens one file with its malformed calls; `duplicates` decides about repeated ids.
-pub(in crate::cli) fn open_with_malformed(
+pub(crate) fn open_with_malformed(
     path: &Path,
     duplicates: Duplicates,
     printer: Printer,
-) -> Result<TrajectoryFile, Failure> {
-    let mut bar = printer.bar(Unit::Trajectories);
-    let mut progress = |done, total| bar.set("reading", done as u64, total as u64);
+) -> Result<TrajectoryFile> {
+    let mut progress = printer.progress("reading");
     let file = TrajectoryFile::open_with_malformed(path, TRACES, duplicates, &mut progress, &mut |_| ());
-    drop(bar);
+    drop(progress);
     said(file, printer).map_err(Failure::silent)
 }
 
@@ -243,14 +241,13 @@ fn say(name: &str, problems: &Problems, printer: Printer) {
 }
 
 /// The folders that are searched for images: the one that the user named, which must exist, or the usual ones.
-pub(in crate::cli) fn image_folders(
+pub(crate) fn image_folders(
     named: Option<&PathBuf>,
     usual: impl FnOnce() -> Vec<PathBuf>,
-) -> Result<Vec<PathBuf>, Failure> {
+) -> Result<Vec<PathBuf>> {
     let Some(named) = named else { return Ok(usual()) };
     if named.is_dir() {
         return Ok(vec![named.clone()]);
     }
-    let message = format!("`{}` is no folder\nhint: name the images' folder", named.display());
-    Err(Failure::new(code::INPUT, message))
+    Err(Failure::input(format!("`{}` is no folder\nhint: name the images' folder", named.display())))
 }

@@ -37,11 +37,11 @@ pub struct CommandResult {
 pub type Watch = dyn Fn(&str, u64, u64) -> bool + Send + Sync;
 
 /// The payload of the unwinding that ends a command when its caller does not want it any more.
-pub(in crate::cli) struct StoppedByCaller;
+pub(crate) struct StoppedByCaller;
 
 /// The program that called a command, and gets its output, messages and progress.
 #[derive(Clone)]
-pub(in crate::cli) struct Listener {
+pub(crate) struct Listener {
     heard: Arc<Mutex<CommandResult>>,
     watch: Arc<Watch>,
 }
@@ -51,7 +51,7 @@ thread_local! {
 }
 
 /// A guard: the messages of this thread go to its listener until the guard is dropped.
-pub(in crate::cli) struct Listening;
+pub(crate) struct Listening;
 
 impl Drop for Listening {
     fn drop(&mut self) {
@@ -60,32 +60,32 @@ impl Drop for Listening {
 }
 
 impl Listener {
-    pub(in crate::cli) fn new(watch: Arc<Watch>) -> Self {
+    pub(crate) fn new(watch: Arc<Watch>) -> Self {
         Self { heard: Arc::default(), watch }
     }
 
     /// Takes the output and messages received so far.
-    pub(in crate::cli) fn take(&self) -> CommandResult {
+    pub(crate) fn take(&self) -> CommandResult {
         std::mem::take(&mut self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The listener of the command that runs on this thread.
-    pub(in crate::cli) fn current() -> Option<Self> {
+    pub(crate) fn current() -> Option<Self> {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    pub(in crate::cli) fn start(&self) -> Listening {
+    pub(crate) fn start(&self) -> Listening {
         CURRENT.set(Some(self.clone()));
         Listening
     }
 
-    pub(in crate::cli) fn hear(&self, severity: Severity, text: &str, problem: Option<&Problem>) {
+    pub(crate) fn hear(&self, severity: Severity, text: &str, problem: Option<&Problem>) {
         let message = Message { severity, text: text.to_owned(), problem: problem.cloned() };
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).messages.push(message);
     }
 
     /// Reports progress to the caller. Unwinds if the caller wants the command to stop.
-    pub(in crate::cli) fn progress(&self, what: &str, done: u64, total: u64) {
+    pub(crate) fn progress(&self, what: &str, done: u64, total: u64) {
         if !(self.watch)(what, done, total) {
             resume_unwind(Box::new(StoppedByCaller));
         }

@@ -9,12 +9,12 @@ use m3_llm::{
 };
 use m3_support::text::{counted, on_one_line, shortened};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, Result};
 use crate::cli::common::printer::Printer;
 
 /// Options for the replies of language models.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ReplyArgs {
+pub(crate) struct ReplyArgs {
     /// Sampling temperature [default: the provider's]
     #[arg(long, value_name = "X", value_parser = parse_temperature)]
     temperature: Option<f64>,
@@ -24,7 +24,7 @@ pub(in crate::cli) struct ReplyArgs {
 }
 
 impl ReplyArgs {
-    pub(in crate::cli) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         let Self { temperature, max_output_tokens } = *self;
         Settings { max_output_tokens, temperature, ..Settings::default() }
     }
@@ -43,7 +43,7 @@ fn parse_temperature(text: &str) -> Result<f64, String> {
 const REASON: usize = 300;
 
 /// The message before `who` is asked again.
-pub(in crate::cli) fn said_of_retry(who: &str, retry: &Retry) -> String {
+pub(crate) fn said_of_retry(who: &str, retry: &Retry) -> String {
     let reason = shortened(&on_one_line(&retry.reason), REASON);
     format!("asks {who} again in {:.1} s: {reason}", retry.wait.as_secs_f64())
 }
@@ -52,35 +52,25 @@ pub(in crate::cli) fn said_of_retry(who: &str, retry: &Retry) -> String {
 const REPLAY: &str = "replay:";
 
 /// The file of the cassette that is replayed in place of a model.
-pub(in crate::cli) fn played(llm: &str) -> Option<&Path> {
+pub(crate) fn played(llm: &str) -> Option<&Path> {
     llm.strip_prefix(REPLAY).map(Path::new)
 }
 
-/// The model that `--llm` names, and its cassette if it is replayed. Up to `workers` requests may be made at once.
-pub(in crate::cli) fn open_model(
-    llm: &str,
-    key_variable: Option<&str>,
-    workers: usize,
-    printer: Printer,
-) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
-    open_model_with(llm, key_variable, (workers, None), printer)
-}
-
-/// Opens a model and its cassette, with this number of tries for each request, if any.
-pub(in crate::cli) fn open_model_with(
+/// The model that `--llm` names, and its cassette if it is replayed. Up to `workers` requests may be made at once, with
+/// this number of `tries` for each, if any.
+pub(crate) fn open_model(
     llm: &str,
     key_variable: Option<&str>,
     (workers, tries): (usize, Option<u32>),
     printer: Printer,
-) -> Result<(Model, Option<Arc<Cassette>>), Failure> {
+) -> Result<(Model, Option<Arc<Cassette>>)> {
     let (model, cassette) = if let Some(path) = played(llm) {
         let cassette = Arc::new(Cassette::open(path)?);
         warn_of_cut_lines(path, &cassette, printer);
         (Model::replay(Arc::clone(&cassette))?, Some(cassette))
     } else {
-        let name = ModelName::parse(llm).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
-        let key = key_variable.map(key_from).transpose();
-        let key = key.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))?;
+        let name = ModelName::parse(llm).map_err(Failure::input)?;
+        let key = key_variable.map(key_from).transpose().map_err(Failure::unavailable)?;
         let mut options = ModelOptions { tries, key, ..ModelOptions::default() };
         options.concurrency = options.concurrency.max(workers);
         (Model::open(name, options)?, None)
@@ -106,7 +96,7 @@ fn warn_of_cut_lines(path: &Path, cassette: &Cassette, printer: Printer) {
 }
 
 /// Refuses to record into the cassette that is replayed, whatever name is used.
-pub(in crate::cli) fn check_record(path: Option<&PathBuf>, played: Option<&Cassette>) -> Result<(), Failure> {
+pub(crate) fn check_record(path: Option<&PathBuf>, played: Option<&Cassette>) -> Result {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     match (path, played) {
         (Some(path), Some(played)) if real(path).is_some_and(|path| Some(path) == real(played.path())) => {
@@ -117,10 +107,7 @@ pub(in crate::cli) fn check_record(path: Option<&PathBuf>, played: Option<&Casse
 }
 
 /// Records the model into the cassette `path`, if there is one.
-pub(in crate::cli) fn record(
-    model: Model,
-    path: Option<&PathBuf>,
-) -> Result<(Model, Option<Arc<Recorder>>), Failure> {
+pub(crate) fn record(model: Model, path: Option<&PathBuf>) -> Result<(Model, Option<Arc<Recorder>>)> {
     let Some(path) = path else { return Ok((model, None)) };
     let recorder = Arc::new(Recorder::create_or_append(path, Header::new(model.name()))?);
     Ok((model.recorded_by(Arc::clone(&recorder)), Some(recorder)))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use m3_support::files::{AtomicFile, folder_of, real_path};
 
-use crate::cli::common::failure::{Failure, TEMPORARY, code};
+use crate::cli::common::failure::{Failure, Result, TEMPORARY};
 use crate::cli::common::printer::Printer;
 
 /// Endings of files, and the forms they stand for, by their names in `--format`.
@@ -31,7 +31,7 @@ const READABLE: usize = 140;
 
 /// The option for the width of a report for people.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct WidthArgs {
+pub(crate) struct WidthArgs {
     /// Width of tables and text, in columns [default: the terminal's, from 80 to 140]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(NARROWEST as i64..=WIDEST))]
     width: Option<u16>,
@@ -39,7 +39,7 @@ pub(in crate::cli) struct WidthArgs {
 
 impl WidthArgs {
     /// The width of text for `output`.
-    pub(in crate::cli) fn columns(&self, output: &Output) -> usize {
+    pub(crate) fn columns(&self, output: &Output) -> usize {
         self.width.map_or_else(|| output.columns(), usize::from)
     }
 }
@@ -47,7 +47,7 @@ impl WidthArgs {
 /// The form that was asked for, or that of the file's ending; without either, the first of `F`. An ending of a form
 /// that `F` does not have is refused, because a table in a file named like a spreadsheet or a page would be useless.
 /// Pipes and devices may have any ending.
-pub(in crate::cli) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -> Result<F, Failure> {
+pub(crate) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -> Result<F> {
     let named = |name: &str| F::from_str(name, false).ok();
     let ending = out.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
     let by_ending = ending.as_deref().and_then(|ending| {
@@ -62,12 +62,12 @@ pub(in crate::cli) fn form<F: ValueEnum>(asked: Option<F>, out: Option<&Path>) -
         let message = format!(
             "m3 cannot write this report to `{path}`: no form has this file extension\nhint: {known} do, or name the form with `--format`"
         );
-        Failure::new(code::INPUT, message)
+        Failure::input(message)
     })
 }
 
 /// The target of a report. Errors in writing name the target.
-pub(in crate::cli) enum Output {
+pub(crate) enum Output {
     Standard {
         out: Box<dyn Write>,
         is_styled: bool,
@@ -86,24 +86,20 @@ pub(in crate::cli) enum Output {
 impl Output {
     /// Opens standard output (also for `-`), or `path`. Fails at once, before the work is done, if nothing can be
     /// written there or if it is one of the input files.
-    pub(in crate::cli) fn open(
-        path: Option<&Path>,
-        inputs: &[&Path],
-        printer: Printer,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn open(path: Option<&Path>, inputs: &[&Path], printer: Printer) -> Result<Self> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             let (out, is_styled) = (Box::new(Printer::out()), printer.is_styled());
             return Ok(Self::Standard { out, is_styled, outlives_reader: false });
         };
         refuse_equal(inputs, &[path])?;
-        let opened = AtomicFile::probe(path).map_err(|cause| Failure::output(&in_quotes(path), &cause))?;
+        let opened = AtomicFile::probe(path).map_err(Failure::at(path))?;
         let gathered = tempfile::tempfile().map_err(|cause| Failure::temporary(&cause))?;
         Ok(Self::File { gathered, path: path.to_owned(), opened })
     }
 
     /// An output whose command goes on after its reader has stopped reading, because its exit code still matters.
     #[must_use]
-    pub(in crate::cli) fn outliving_its_reader(self) -> Self {
+    pub(crate) fn outliving_its_reader(self) -> Self {
         match self {
             Self::Standard { out, is_styled, .. } => Self::Standard { out, is_styled, outlives_reader: true },
             file @ Self::File { .. } => file,
@@ -111,18 +107,29 @@ impl Output {
     }
 
     /// Whether the target shows colours.
-    pub(in crate::cli) fn is_styled(&self) -> bool {
+    pub(crate) fn is_styled(&self) -> bool {
         matches!(self, Self::Standard { is_styled: true, .. })
     }
 
     /// The width of a terminal, but at least 80 and at most 140 columns; 80 for other targets.
-    pub(in crate::cli) fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         let terminal = if matches!(self, Self::Standard { .. }) { Printer::columns() } else { None };
         terminal.map_or(NARROWEST, usize::from).clamp(NARROWEST, READABLE)
     }
 
+    /// Writes texts of JSON as a list with one on each line.
+    pub(crate) fn write_list(&mut self, texts: impl IntoIterator<Item = Result<String>>) -> Result {
+        let mut separator = "[\n";
+        for text in texts {
+            write!(self, "{separator}{}", text?)?;
+            separator = ",\n";
+        }
+        let end = if separator == "[\n" { "[]\n" } else { "\n]\n" };
+        Ok(self.write_all(end.as_bytes())?)
+    }
+
     /// Completes the report: puts the file in its place, or flushes standard output.
-    pub(in crate::cli) fn commit(self) -> Result<(), Failure> {
+    pub(crate) fn commit(self) -> Result {
         commit_all([self])
     }
 
@@ -140,16 +147,12 @@ impl Output {
 }
 
 /// Completes reports that belong together: none of their files appears before all are on the disk.
-pub(in crate::cli) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), Failure> {
-    let failed = |path: &Path| {
-        let path = in_quotes(path);
-        move |cause: io::Error| Failure::output(&path, &cause)
-    };
+pub(crate) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result {
     let mut ready = Vec::new();
     for output in outputs {
         let Output::File { mut gathered, path, opened } = output else {
             let mut standard = output;
-            standard.flush().map_err(|cause| Failure::written(&cause))?;
+            standard.flush()?;
             continue;
         };
         gathered.rewind().map_err(|cause| Failure::temporary(&cause))?;
@@ -159,17 +162,17 @@ pub(in crate::cli) fn commit_all(outputs: impl IntoIterator<Item = Output>) -> R
             file.finish()?;
             Ok(file)
         };
-        ready.push((write().map_err(failed(&path))?, path));
+        ready.push((write().map_err(Failure::at(&path))?, path));
     }
     for (file, path) in ready {
-        file.commit().map_err(failed(&path))?;
+        file.commit().map_err(Failure::at(&path))?;
     }
     Ok(())
 }
 
 /// Refuses to write to files that are read, or that are kept beside them, under any name and whether they exist yet
 /// or not. `-` stands for no file.
-pub(in crate::cli) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<(), Failure> {
+pub(crate) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result {
     let standard = Path::new("-");
     let kept: Vec<PathBuf> =
         kept.iter().filter(|path| **path != standard).map(|path| place_of(path)).collect();
@@ -177,15 +180,15 @@ pub(in crate::cli) fn refuse_equal(kept: &[&Path], written: &[&Path]) -> Result<
         None => Ok(()),
         Some(path) => {
             let path = path.display();
-            let message =
-                format!("`{path}` is one of the files that are read or kept\nhint: name another one");
-            Err(Failure::new(code::INPUT, message))
+            Err(Failure::input(format!(
+                "`{path}` is one of the files that are read or kept\nhint: name another one"
+            )))
         }
     }
 }
 
 /// The path of a file that exists or will exist, equal for all its names. `-` stands for itself.
-pub(in crate::cli) fn place_of(path: &Path) -> PathBuf {
+pub(crate) fn place_of(path: &Path) -> PathBuf {
     if path == Path::new("-") {
         return path.to_owned();
     }
@@ -196,25 +199,22 @@ pub(in crate::cli) fn place_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Prints values behind their labels. The column of labels is as wide as the longest label plus `spaces`. A reader that
-/// has stopped reading is not a failure.
-pub(in crate::cli) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Result<(), Failure> {
-    let width = rows.iter().map(|(label, _)| label.len() + spaces).max().unwrap_or_default();
+/// Writes bytes to standard output.
+pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result {
     let mut out = Printer::out();
-    let mut write = || {
-        rows.iter().try_for_each(|(label, value)| writeln!(out, "{label:<width$} {value}"))?;
-        out.flush()
-    };
-    match write() {
-        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::output("standard output", &cause))
-        }
-        _ => Ok(()),
-    }
+    let written = out.write_all(bytes.as_ref()).and_then(|()| out.flush());
+    written.map_err(|cause| Failure::output("standard output", &cause))
 }
 
-pub(in crate::cli) fn in_quotes(path: &Path) -> String {
-    format!("`{}`", path.display())
+/// Prints values behind their labels. The column of labels is as wide as the longest label plus `spaces`. A reader that
+/// has stopped reading is not a failure.
+pub(crate) fn print_rows(rows: &[(&str, String)], spaces: usize) -> Result {
+    let width = rows.iter().map(|(label, _)| label.len() + spaces).max().unwrap_or_default();
+    let lines = rows.iter().map(|(label, value)| format!("{label:<width$} {value}\n"));
+    match print(lines.collect::<String>()) {
+        Err(failure) if failure.code == 0 => Ok(()),
+        printed => printed,
+    }
 }
 
 fn to(cause: &io::Error, target: &str) -> io::Error {
@@ -228,6 +228,20 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.attempt((), |target| target.flush())
+    }
+}
+
+/// Makes writes beyond the limit of a file's size fail with `EFBIG`, which [`m3_support::files::is_full`] recognizes,
+/// instead of ending the process by `SIGXFSZ`. Programs started later still get the signal, because a handler, unlike
+/// an ignored signal, is not inherited.
+pub(crate) fn outlive_limit() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    // The handler outlives the runtime, which is needed only to install it. If it cannot be installed, the signal ends
+    // the process as usual.
+    if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
+        let _guard = runtime.enter();
+        drop(signal(kind));
     }
 }
 

@@ -7,11 +7,16 @@ use m3_report::{FilePlace, Places, SpanPlace, file_uri};
 use m3_traces::SpanIds;
 use m3_trajectory::{SourceError, TrajectoryFile};
 
-use crate::cli::common::scoring::suites::ScoredFiles;
+/// The files of a repetition.
+#[derive(Clone, Copy)]
+pub(crate) struct ScoredFiles<'f> {
+    pub(crate) references: &'f TrajectoryFile,
+    pub(crate) predictions: &'f TrajectoryFile,
+}
 
 /// The kind of place that a report form refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum PointsAt {
+pub(crate) enum PointsAt {
     Nothing,
     /// Lines of files.
     Lines,
@@ -20,7 +25,7 @@ pub(in crate::cli) enum PointsAt {
 }
 
 /// The places of all trajectories of some files.
-pub(in crate::cli) enum ScoredPlaces {
+pub(crate) enum ScoredPlaces {
     Nothing,
     Lines {
         references: FileLines,
@@ -31,19 +36,19 @@ pub(in crate::cli) enum ScoredPlaces {
 }
 
 /// A file, and the lines of its trajectories by their indices.
-pub(in crate::cli) struct FileLines {
+pub(crate) struct FileLines {
     uri: Option<Arc<str>>,
     lines: Vec<Option<u64>>,
 }
 
 /// The folder that the addresses of files are relative to.
-pub(in crate::cli) fn working_folder() -> PathBuf {
+pub(crate) fn working_folder() -> PathBuf {
     std::env::current_dir().unwrap_or_default()
 }
 
 impl ScoredPlaces {
     /// The places that a report form refers to, in these files.
-    pub(in crate::cli) fn of<'a>(
+    pub(crate) fn of<'a>(
         points_at: PointsAt,
         references: &TrajectoryFile,
         predictions: impl Iterator<Item = &'a TrajectoryFile>,
@@ -59,7 +64,7 @@ impl ScoredPlaces {
     }
 
     /// The places of a trajectory of repetition `repeat`, from 1; `files` are those of this repetition.
-    pub(in crate::cli) fn find(
+    pub(crate) fn find(
         &self,
         id: &str,
         files: ScoredFiles<'_>,

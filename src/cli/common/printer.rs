@@ -1,6 +1,7 @@
 //! The only module that prints. Standard output is for data, standard error for messages.
 
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
@@ -121,7 +122,7 @@ impl Printer {
 
     /// Makes `count` lines that change in place; on a terminal only.
     pub(crate) fn live(self, count: usize) -> Option<Live> {
-        if self.is_quiet || !io::stderr().is_terminal() {
+        if !self.is_watched() {
             return None;
         }
         let all = MultiProgress::new();
@@ -130,15 +131,30 @@ impl Printer {
         Some(Live { lines: lines.collect(), all })
     }
 
-    /// A bar that appears once the work has taken a moment, on a terminal only.
-    pub(crate) fn bar(self, unit: Unit) -> Bar {
+    /// A bar that counts pieces of work. It appears once the work has taken a moment, on a terminal only.
+    pub(crate) fn bar(self) -> Bar {
+        self.bar_with("{msg} {bar:24} {pos}/{len} {eta}")
+    }
+
+    /// A bar that counts bytes.
+    pub(crate) fn byte_bar(self) -> Bar {
+        self.bar_with("{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}")
+    }
+
+    fn bar_with(self, template: &str) -> Bar {
         let listener = Listener::current();
         let is_visible = listener.is_none() && self.is_watched();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template(unit.template()) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
         }
-        Bar { shown: bar, start: is_visible.then(Instant::now), listener }
+        Bar { shown: bar, begin: is_visible.then(Instant::now), is_drawn: AtomicBool::new(false), listener }
+    }
+
+    /// A function that shows the progress of `work` in a bar: the amount that is done, and the total.
+    pub(crate) fn progress(self, work: &'static str) -> impl Fn(usize, usize) {
+        let bar = self.bar();
+        move |done, total| bar.set(work, done as u64, total as u64)
     }
 }
 
@@ -189,61 +205,31 @@ impl Live {
     }
 }
 
-/// The unit that a bar counts.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Unit {
-    Bytes,
-    Trajectories,
-    Files,
-    Servers,
-    Tools,
-    Images,
-    /// Any other unit.
-    Progress,
-}
-
-impl Unit {
-    fn template(self) -> &'static str {
-        match self {
-            Unit::Bytes => {
-                "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}"
-            }
-            Unit::Trajectories
-            | Unit::Files
-            | Unit::Servers
-            | Unit::Tools
-            | Unit::Images
-            | Unit::Progress => "{msg} {bar:24} {pos}/{len} {eta}",
-        }
-    }
-}
-
 /// A progress bar.
 pub(crate) struct Bar {
     shown: ProgressBar,
     /// The program that called the command; it gets the progress instead of the bar.
     listener: Option<Listener>,
-    /// When the work began; `None` once the bar is shown, or if it never will be.
-    start: Option<Instant>,
+    /// When the work began; `None` for a bar that is never drawn.
+    begin: Option<Instant>,
+    is_drawn: AtomicBool,
 }
 
 impl Bar {
     /// Moves the bar.
-    pub(crate) fn set(&mut self, message: &'static str, done: u64, total: u64) {
+    pub(crate) fn set(&self, message: &'static str, done: u64, total: u64) {
         if let Some(listener) = &self.listener {
             return listener.progress(message, done, total);
         }
-        if self.start.is_some_and(|start| start.elapsed() > PATIENCE) {
-            self.start = None;
+        let is_due = self.begin.is_some_and(|begin| begin.elapsed() > PATIENCE);
+        if is_due && !self.is_drawn.swap(true, Ordering::Relaxed) {
             self.shown.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.shown.set_message(message);
         self.shown.set_length(total);
         self.shown.set_position(done);
     }
-}
 
-impl Bar {
     /// Runs `say`, which prints something, with the bar hidden meanwhile.
     pub(crate) fn aside(&self, say: impl FnOnce()) {
         self.shown.suspend(say);

@@ -17,17 +17,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::Common;
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, Result};
 use crate::cli::common::hosting::{Servers, Signals, add_simulated, interrupted, runtime};
 use crate::cli::common::input;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 
 /// The number of trajectories read ahead for each worker, so that a slow trajectory keeps no worker idle.
 const AHEAD: usize = 4;
 
 /// Options of a replay besides its servers.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// Folder that the images of trajectories are in [default: that of the trajectories, and the one above it]
     #[arg(long, value_name = "DIR", requires = "servers")]
     images: Option<PathBuf>,
@@ -39,48 +39,57 @@ pub(in crate::cli) struct ReplayArgs {
 }
 
 /// The input of a replay besides its options.
-pub(in crate::cli) struct Inputs<'a> {
+pub(crate) struct Inputs<'a> {
     /// The path of the file of trajectories.
-    pub(in crate::cli) path: &'a Path,
-    pub(in crate::cli) file: &'a TrajectoryFile,
+    pub(crate) path: &'a Path,
+    pub(crate) file: &'a TrajectoryFile,
     /// The tools that were offered, if a catalog gives them.
-    pub(in crate::cli) tools: Option<&'a Arc<KnownTools>>,
+    pub(crate) tools: Option<&'a Arc<KnownTools>>,
     /// The action that the bar names: `replaying`.
-    pub(in crate::cli) action: &'static str,
+    pub(crate) action: &'static str,
 }
 
 /// A function that takes each replayed trajectory.
-pub(in crate::cli) type Take<'a> = &'a mut dyn FnMut(ReplayedTrajectory) -> Result<(), Failure>;
+pub(crate) type Take<'a> = &'a mut dyn FnMut(ReplayedTrajectory) -> Result;
 
-/// Reads the configuration of a replay's servers, including simulated ones.
-pub(in crate::cli) fn configuration(
+/// Reads a configuration of servers, including simulated ones; a catalog is refused with the message `refusal`.
+pub(crate) fn configuration(
     path: &Path,
     encoder: &EncoderArgs,
-    common: &Common,
-    printer: Printer,
-) -> Result<HostConfig, Failure> {
+    refusal: &str,
+    (common, printer): (&Common, Printer),
+) -> Result<HostConfig> {
     let Servers::Configured(mut config) = Servers::open(path, printer)? else {
-        let message = format!(
-            "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
-             `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
-            path.display()
-        );
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(refusal));
     };
     add_simulated(&mut config, || encoder.open(common.assets()?, printer), printer)?;
     Ok(config)
 }
 
+/// Reads the configuration of a replay's servers.
+pub(crate) fn replay_configuration(
+    path: &Path,
+    encoder: &EncoderArgs,
+    context: (&Common, Printer),
+) -> Result<HostConfig> {
+    let refusal = format!(
+        "`{}` is a catalog; a replay needs servers\nhint: `--tools` takes it, and a configuration with \
+         `{{\"simulated\": {{\"catalog\": ..}}}}` plays it",
+        path.display()
+    );
+    configuration(path, encoder, &refusal, context)
+}
+
 impl ReplayArgs {
     /// Replays all trajectories, which `take` gets in the order of the file; returns the number of known tools.
-    pub(in crate::cli) fn run(
+    pub(crate) fn run(
         &self,
         servers: &Path,
         inputs: &Inputs<'_>,
         take: Take<'_>,
         (common, printer): (&Common, Printer),
-    ) -> Result<usize, Failure> {
-        let config = configuration(servers, &self.encoder, common, printer)?;
+    ) -> Result<usize> {
+        let config = replay_configuration(servers, &self.encoder, (common, printer))?;
         let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
         let options = ReplayOptions {
             images: input::image_folders(self.images.as_ref(), || image_folders(inputs.path))?,
@@ -95,7 +104,7 @@ impl ReplayArgs {
                 replay = Replay::start(used, inputs.tools.cloned(), options) => replay,
                 () = cancel.cancelled() => return Err(interrupted()),
             };
-            let replay = replay.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+            let replay = replay.map_err(Failure::input)?;
             self.replay_all((Arc::new(replay), cancel), inputs, take, printer).await
         });
         let done = signals.settle(done);
@@ -111,10 +120,10 @@ impl ReplayArgs {
         inputs: &Inputs<'_>,
         take: Take<'_>,
         printer: Printer,
-    ) -> Result<usize, Failure> {
+    ) -> Result<usize> {
         let file = inputs.file;
         let mut work = Work::new(replay, file, self.workers.into(), cancel);
-        let mut bar = printer.bar(Unit::Trajectories);
+        let bar = printer.bar();
         let (mut done, mut known_tools, mut lack_images) = (0, HashSet::new(), 0);
         let mut failure = None;
         while let Some(found) = work.next().await {
@@ -165,7 +174,7 @@ impl<'a> Work<'a> {
     }
 
     /// Keeps workers busy, and returns the next trajectory of the file once it is done.
-    async fn next(&mut self) -> Option<Result<ReplayedTrajectory, Failure>> {
+    async fn next(&mut self) -> Option<Result<ReplayedTrajectory>> {
         while self.next < self.file.len() && self.running.len() < self.most {
             let trajectory = match self.file.read(self.next) {
                 Ok(trajectory) => trajectory,
@@ -217,14 +226,13 @@ fn start(
 
 fn taken(
     found: Result<Result<ReplayedTrajectory, ReplayError>, tokio::task::JoinError>,
-) -> Result<ReplayedTrajectory, Failure> {
-    let replayed =
-        found.map_err(|error| Failure::new(code::UNAVAILABLE, format!("a replay broke off: {error}")))?;
-    replayed.map_err(|error| Failure::new(code::UNAVAILABLE, error.to_string()))
+) -> Result<ReplayedTrajectory> {
+    let replayed = found.map_err(|error| Failure::unavailable(format!("a replay broke off: {error}")))?;
+    replayed.map_err(Failure::unavailable)
 }
 
 /// The configuration without servers that no call names, whose start would only take time.
-fn used_servers(file: &TrajectoryFile, mut config: HostConfig) -> Result<HostConfig, Failure> {
+fn used_servers(file: &TrajectoryFile, mut config: HostConfig) -> Result<HostConfig> {
     let mut is_used = vec![false; config.servers.len()];
     for index in 0..file.len() {
         let trajectory = file.read(index)?;

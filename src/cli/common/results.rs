@@ -12,15 +12,15 @@ use m3_report::{Picture, Sheet, SheetForm, json_without_hidden, write_page, writ
 use m3_stats::Draws;
 use serde::Serialize;
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, Result};
 use crate::cli::common::output::{Output, WidthArgs, form};
 use crate::cli::common::printer::Printer;
 
 /// A file that the command line names, and its name if it has one: `FILE` or `NAME=FILE`.
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct NamedFile {
-    pub(in crate::cli) name: Option<String>,
-    pub(in crate::cli) path: PathBuf,
+pub(crate) struct NamedFile {
+    pub(crate) name: Option<String>,
+    pub(crate) path: PathBuf,
 }
 
 impl FromStr for NamedFile {
@@ -39,7 +39,7 @@ impl FromStr for NamedFile {
 
 /// Options that allow the comparison of results with different tasks or references.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct SelectArgs {
+pub(crate) struct SelectArgs {
     /// Compare only the tasks that all results have, instead of refusing results with different tasks
     #[arg(long)]
     intersect: bool,
@@ -50,21 +50,18 @@ pub(in crate::cli) struct SelectArgs {
 
 impl SelectArgs {
     /// Selects the trajectories to compare.
-    pub(in crate::cli) fn select<'a>(
-        &self,
-        models: &'a [ModelResult],
-    ) -> Result<Option<Selection<'a>>, Failure> {
+    pub(crate) fn select<'a>(&self, models: &'a [ModelResult]) -> Result<Option<Selection<'a>>> {
         let options = SelectOptions {
             intersects: self.intersect,
             allows_different_references: self.allow_different_references,
         };
-        select(models, options).map_err(|error| Failure::new(code::INPUT, error.to_string()))
+        select(models, options).map_err(Failure::input)
     }
 }
 
 /// Options of the resampling for intervals and tests.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct DrawsArgs {
+pub(crate) struct DrawsArgs {
     /// Resamples for intervals, and permutations for tests
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     resamples: u32,
@@ -75,29 +72,29 @@ pub(in crate::cli) struct DrawsArgs {
 
 /// Options of the resampling for intervals and tests, and of the form of tables.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct TablesArgs {
+pub(crate) struct TablesArgs {
     #[command(flatten)]
-    draws: DrawsArgs,
+    pub(crate) draws: DrawsArgs,
     #[command(flatten)]
-    pub(in crate::cli) form: FormArgs,
+    pub(crate) form: FormArgs,
 }
 
 /// Options of the form of tables and of their target.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct FormArgs {
+pub(crate) struct FormArgs {
     /// Form of the tables [default: by the file extension of --out, else table]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
-    pub(in crate::cli) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     width: WidthArgs,
 }
 
 /// The form of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum FormatArg {
+pub(crate) enum FormatArg {
     /// For people
     Table,
     /// Everything, with intervals
@@ -126,7 +123,7 @@ impl FormatArg {
     }
 
     /// Writes a report as JSON, or else as tables.
-    pub(in crate::cli) fn write(
+    pub(crate) fn write(
         self,
         report: &impl Serialize,
         sheets: impl FnOnce() -> Vec<Sheet>,
@@ -144,55 +141,49 @@ impl FormatArg {
     }
 }
 
-impl TablesArgs {
-    pub(in crate::cli) fn draws(&self) -> Draws {
-        self.draws.draws()
-    }
-}
-
 impl DrawsArgs {
-    pub(in crate::cli) fn draws(&self) -> Draws {
+    pub(crate) fn draws(&self) -> Draws {
         Draws { count: self.resamples as usize, seed: self.seed, ..Draws::default() }
     }
 }
 
 impl FormArgs {
     /// Whether the report goes to standard output.
-    pub(in crate::cli) fn is_to_standard_output(&self) -> bool {
+    pub(crate) fn is_to_standard_output(&self) -> bool {
         self.out.as_deref().is_none_or(|path| path == Path::new("-"))
     }
 
     /// Opens the target of the tables.
-    pub(in crate::cli) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Output, Failure> {
+    pub(crate) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Output> {
         let output = Output::open(self.out.as_deref(), inputs, printer)?;
         self.form()?;
         Ok(output)
     }
 
-    fn form(&self) -> Result<FormatArg, Failure> {
+    fn form(&self) -> Result<FormatArg> {
         form(self.format, self.out.as_deref())
     }
 
     /// Writes a report as JSON, or else as tables.
-    pub(in crate::cli) fn write(
+    pub(crate) fn write(
         &self,
         report: &impl Serialize,
         sheets: impl FnOnce() -> Vec<Sheet>,
         output: &mut Output,
         printer: Printer,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         self.write_with_pictures(report, sheets, Vec::new, output, printer)
     }
 
     /// Writes a report as JSON, or else as tables; in a page, figures stand under them.
-    pub(in crate::cli) fn write_with_pictures(
+    pub(crate) fn write_with_pictures(
         &self,
         report: &impl Serialize,
         sheets: impl FnOnce() -> Vec<Sheet>,
         pictures: impl FnOnce() -> Vec<Picture>,
         output: &mut Output,
         printer: Printer,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         let written = match self.form()? {
             FormatArg::Html => {
                 let pictures = pictures();
@@ -202,39 +193,39 @@ impl FormArgs {
             }
             form => form.write(report, sheets, (output, &self.width), printer),
         };
-        written.map_err(|cause| Failure::written(&cause))
+        written.map_err(Failure::from)
     }
 }
 
 /// Reads all results and the published tables that stand beside them; the errors of all are reported at once. Models with
 /// the same name get a number.
-pub(in crate::cli) fn read_all(
-    files: &[NamedFile],
-    beside: &[&'static PublishedTable],
-) -> Result<Vec<ModelResult>, Failure> {
-    let (mut models, mut errors) = (Vec::new(), Vec::new());
-    for file in files {
-        match read_results(&file.path, file.name.as_deref()) {
-            Ok(found) => models.extend(found),
-            Err(error) => errors.push(error.to_string()),
-        }
-    }
-    for table in beside {
-        match table.models() {
-            Ok(found) => models.extend(found),
-            Err(error) => errors.push(format!("the published table `{}`: {error}", table.name)),
-        }
-    }
-    if !errors.is_empty() {
-        return Err(Failure::new(code::INPUT, errors.join("\n")));
-    }
+pub(crate) fn read_all(files: &[NamedFile], beside: &[&'static PublishedTable]) -> Result<Vec<ModelResult>> {
+    let results = files
+        .iter()
+        .map(|file| read_results(&file.path, file.name.as_deref()).map_err(|error| error.to_string()));
+    let tables = beside.iter().map(|table| {
+        table.models().map_err(|error| format!("the published table `{}`: {error}", table.name))
+    });
+    let mut models: Vec<ModelResult> = all_or_errors(results.chain(tables))?.into_iter().flatten().collect();
     // Models of a published table are marked, and keep their names.
     number_names(models.iter_mut().filter(|model| model.published.is_none()).map(|model| &mut model.name));
     Ok(models)
 }
 
+/// The values of all results, or the errors of all at once.
+pub(crate) fn all_or_errors<T>(results: impl Iterator<Item = Result<T, String>>) -> Result<Vec<T>> {
+    let (mut values, mut errors) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() { Ok(values) } else { Err(Failure::input(errors.join("\n"))) }
+}
+
 /// Adds a number to each name that occurred before.
-pub(in crate::cli) fn number_names<'n>(names: impl Iterator<Item = &'n mut String>) {
+pub(crate) fn number_names<'n>(names: impl Iterator<Item = &'n mut String>) {
     let mut taken: HashSet<String> = HashSet::new();
     for name in names {
         let own = name.clone();
@@ -250,13 +241,12 @@ pub(in crate::cli) fn number_names<'n>(names: impl Iterator<Item = &'n mut Strin
 const SCALE: f32 = 2.0;
 
 /// Converts a figure from SVG to PNG.
-pub(in crate::cli) fn png_of(svg: &str) -> Result<Vec<u8>, Failure> {
-    to_png(svg, SCALE)
-        .map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to draw a figure: {error}")))
+pub(crate) fn png_of(svg: &str) -> Result<Vec<u8>> {
+    to_png(svg, SCALE).map_err(|error| Failure::unavailable(format!("failed to draw a figure: {error}")))
 }
 
 /// Writes a report as indented JSON.
-pub(in crate::cli) fn write_json(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_json(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     let text = serde_json::to_string_pretty(report)?;
     writeln!(out, "{}", json_without_hidden(&text))?;
     out.flush()

@@ -5,30 +5,25 @@ use std::process::{Command, Stdio};
 
 use m3_web::{Handler, PageServer};
 use tempfile::NamedTempFile;
-use tokio::runtime::Builder;
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, Result};
+use crate::cli::common::hosting::{asked_to_end, single_thread_runtime};
+use crate::cli::common::output::print;
 use crate::cli::common::printer::Printer;
-use crate::cli::serve::asked_to_end;
 
-/// Serves a page until the user ends it: at `port` (0 takes a free one), in a browser if it `opens`. The note `told`
-/// follows the address.
-pub(in crate::cli) fn serve_page(
+/// Serves a page until the user ends it: at `port` (0 takes a free one), and opens it in a browser if `opens`. The
+/// `advice` is printed after the address.
+pub(crate) fn serve_page(
     desk: impl Handler,
-    (port, opens, told): (u16, bool, &str),
+    (port, opens, advice): (u16, bool, &str),
     printer: Printer,
-) -> Result<(), Failure> {
-    let unavailable = |error: String| Failure::new(code::UNAVAILABLE, error);
-    let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| unavailable(format!("failed to start: {error}")))?;
+) -> Result {
+    let runtime = single_thread_runtime()?;
     let served = runtime.block_on(async {
-        let server = PageServer::start(desk, port).await;
-        let server = server.map_err(|error| unavailable(error.to_string()))?;
+        let server = PageServer::start(desk, port).await.map_err(Failure::unavailable)?;
         let address = server.address();
-        let mut out = Printer::out();
-        let written = writeln!(out, "{address}").and_then(|()| out.flush());
-        written.map_err(|cause| Failure::output("standard output", &cause))?;
-        printer.note(told);
+        print(format!("{address}\n"))?;
+        printer.note(advice);
         // The file is kept until the end, because a browser may open it late.
         let _shown = opens.then(|| in_browser(&address)).flatten();
         asked_to_end().await;

@@ -1,17 +1,16 @@
 //! The command `m3 grade`: lets several language models grade predictions.
 
-mod graders;
-mod sources;
+mod inputs;
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use graders::open_panel;
+use inputs::Sources;
+use inputs::open_panel;
 use m3_judge::grade::{
     AnswerStore, CollectedGrades, GradeReport, Listeners, Panel, PanelAnswers, PeopleLabels, Rubric,
 };
@@ -20,16 +19,11 @@ use m3_support::files::is_plain;
 use m3_support::text::counted;
 use m3_trajectory::TrajectoryFile;
 use m3_trajectory::json::Keys;
-use sources::Sources;
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{Signals, interrupted, runtime};
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::llm::{ReplyArgs, said_of_retry};
-use crate::cli::common::output::{Output, refuse_equal};
-use crate::cli::common::printer::{Printer, Unit};
-use crate::cli::common::results::TablesArgs;
-use crate::cli::common::scoring::grouping::ByArg;
+use crate::cli::common::{
+    ByArg, Failure, Output, PredictionsArg, Printer, ReplyArgs, Result, Signals, TablesArgs, code, input,
+    interrupted, refuse_equal, runtime, said_of_retry,
+};
 use crate::report::grade_sheets;
 
 /// Options of `m3 grade`. `-o` is still the old name of `--graded` (`cli/old_options.rs`).
@@ -146,16 +140,14 @@ fn parse_mark(text: &str) -> Result<f64, String> {
 }
 
 /// Lets a panel grade predictions.
-pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
-    let labels = args.labels.as_deref().map(PeopleLabels::read).transpose();
-    let labels = labels.map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result {
+    let labels = args.labels.as_deref().map(PeopleLabels::read).transpose().map_err(Failure::input)?;
     let rubric = args.rubric.0;
     if args.references.is_none() && rubric.needs_references() {
-        let message = format!(
+        return Err(Failure::input(format!(
             "the rubric {} compares with references\nhint: name their file after the predictions",
             rubric.name()
-        );
-        return Err(Failure::new(code::INPUT, message));
+        )));
     }
     let predictions = input::open_predicted(args.predictions.only_path(printer), printer)?;
     let mut references =
@@ -177,7 +169,7 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     let asked = ask(&panel, &sources, &store, printer)?;
     for recorder in &recorders {
         if let Some(error) = recorder.failure() {
-            return Err(Failure::new(code::UNAVAILABLE, error.to_string()));
+            return Err(Failure::unavailable(error));
         }
     }
     say(&asked, &panel, printer);
@@ -189,7 +181,7 @@ pub(super) fn run(args: &GradeArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(output) = graded_to {
         write_graded(output, &predictions, &collected)?;
     }
-    let report = collected.report(args.pass_mark, &args.tables.draws(), labels.as_ref());
+    let report = collected.report(args.pass_mark, &args.tables.draws.draws(), labels.as_ref());
     args.tables.form.write(&report, || grade_sheets(&report, args.by_type), &mut report_to, printer)?;
     report_to.commit()?;
     check_complete(&asked, &report)
@@ -209,12 +201,13 @@ impl GradeArgs {
         inputs: &[&Path],
         answers: Option<&Path>,
         printer: Printer,
-    ) -> Result<Option<Output>, Failure> {
+    ) -> Result<Option<Output>> {
         refuse_equal(inputs, answers.as_slice())?;
         if self.graded.as_deref() == Some(Path::new("-")) && self.tables.form.is_to_standard_output() {
-            let message = "the predictions and the report would be one text on standard output\nhint: name a file for \
-                           one of them, with `--graded` or `--out`";
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(
+                "the predictions and the report would be one text on standard output\nhint: name a file for \
+                           one of them, with `--graded` or `--out`",
+            ));
         }
         let kept: Vec<&Path> = inputs.iter().copied().chain(answers).collect();
         self.graded.as_deref().map(|path| Output::open(Some(path), &kept, printer)).transpose()
@@ -235,46 +228,25 @@ impl GradeArgs {
     }
 }
 
-fn ask(
-    panel: &Panel,
-    sources: &Sources<'_>,
-    store: &AnswerStore,
-    printer: Printer,
-) -> Result<PanelAnswers, Failure> {
+fn ask(panel: &Panel, sources: &Sources<'_>, store: &AnswerStore, printer: Printer) -> Result<PanelAnswers> {
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
     let total = panel.requests(sources.tasks.subjects.len()) as u64;
-    let bar = std::sync::Mutex::new(printer.bar(Unit::Progress));
-    let done = |done: usize| {
-        if let Ok(mut bar) = bar.lock() {
-            bar.set("grading", done as u64, total);
-        }
-    };
-    let retry = |judge: &str, retry: Retry| {
-        let say = || printer.note(&said_of_retry(judge, &retry));
-        match bar.lock() {
-            Ok(bar) => bar.aside(say),
-            Err(_) => say(),
-        }
-    };
+    let bar = printer.bar();
+    let done = |done: usize| bar.set("grading", done as u64, total);
+    let retry = |judge: &str, retry: Retry| bar.aside(|| printer.note(&said_of_retry(judge, &retry)));
     let mut unreadable = None;
     let subjects = (0..sources.tasks.subjects.len())
         .map_while(|index| sources.subject(index).map_err(|error| unreadable = Some(error)).ok());
     let listeners = Listeners { done: &done, retry: &retry };
-    let asked = runtime.block_on(async {
-        tokio::select! {
-            // A second interruption should end everything at once.
-            biased;
-            () = signals.second.cancelled() => None,
-            asked = panel.ask(subjects, store, &signals.first, &listeners) => Some(asked),
-        }
-    });
+    let asking = async { Ok(panel.ask(subjects, store, &signals.first, &listeners).await) };
+    let asked = runtime.block_on(signals.until_second(asking));
     // The command does not wait for requests that a provider has not answered yet.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    let asked = asked.ok_or_else(interrupted)?;
-    match (asked, unreadable) {
-        (_, Some(error)) => Err(error.into()),
-        (asked, None) => Ok(asked?),
+    let asked = asked?;
+    match unreadable {
+        Some(error) => Err(error.into()),
+        None => Ok(asked?),
     }
 }
 
@@ -293,26 +265,17 @@ fn say(asked: &PanelAnswers, panel: &Panel, printer: Printer) {
 
 /// Writes the predictions with `grades`, replacing earlier ones by the same rubric; those by other rubrics go to
 /// `other_grades`.
-fn write_graded(
-    mut output: Output,
-    predictions: &TrajectoryFile,
-    collected: &CollectedGrades<'_>,
-) -> Result<(), Failure> {
-    let failed = |cause: std::io::Error| Failure::written(&cause);
-    for index in 0..predictions.len() {
+fn write_graded(mut output: Output, predictions: &TrajectoryFile, collected: &CollectedGrades<'_>) -> Result {
+    output.write_list((0..predictions.len()).map(|index| {
         let mut trajectory = predictions.read(index)?;
         collected.grades(index).record(&mut trajectory);
-        let before: &[u8] = if index == 0 { b"[\n" } else { b",\n" };
-        let text = trajectory.into_json().to_text(Keys::AsRead);
-        output.write_all(before).and_then(|()| output.write_all(text.as_bytes())).map_err(failed)?;
-    }
-    let end: &[u8] = if predictions.is_empty() { b"[]\n" } else { b"\n]\n" };
-    output.write_all(end).map_err(failed)?;
+        Ok(trajectory.into_json().to_text(Keys::AsRead))
+    }))?;
     output.commit()
 }
 
 /// Fails if grades are missing, or if no judge could be asked.
-fn check_complete(asked: &PanelAnswers, report: &GradeReport) -> Result<(), Failure> {
+fn check_complete(asked: &PanelAnswers, report: &GradeReport) -> Result {
     if report.missing.is_empty() {
         return Ok(());
     }

@@ -3,26 +3,23 @@
 mod write;
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
-use clap::{Args, ValueEnum};
-use m3_report::json_without_hidden;
+use clap::Args;
 use m3_support::text::{counted, shortened};
 use m3_traces::{FORMATS, Format, why_unknown};
 use m3_trajectory::{Source, SourceError};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{Signals, interrupted, nearest, runtime};
-use crate::cli::common::output::{Output, commit_all, refuse_equal};
-use crate::cli::common::printer::{Printer, Unit};
-use crate::cli::common::scoring::tool_names::ToolNamesArg;
-use crate::import::{
-    FileImport, FileToImport, IdTemplate, ImportAs, ImportOptions, ImportReport, ImportedFiles, MediaFolder,
-    Role, SubAgents, images_beside, import, walk,
+use crate::cli::common::{
+    Failure, Output, Printer, Result, Signals, ToolNamesArg, code, commit_all, interrupted, nearest,
+    refuse_equal, runtime, write_json,
 };
-use write::write;
+use crate::import::{
+    FileImport, FileToImport, ImportAs, ImportOptions, ImportReport, ImportedFiles, MediaFolder, Role,
+    SubAgents, images_beside, import, walk,
+};
+use write::{IdTemplate, write};
 
 /// Options of `m3 import`.
 #[derive(Debug, Args)]
@@ -57,11 +54,11 @@ pub(super) struct ImportArgs {
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
     /// What to write: everything as predictions, or question, image, calls and answer as references
-    #[arg(long = "as", value_enum, default_value_t = AsArg::Predictions)]
-    imported_as: AsArg,
+    #[arg(long = "as", value_enum, default_value_t = ImportAs::Predictions)]
+    imported_as: ImportAs,
     /// Calls of agents that a call has run
-    #[arg(long, value_enum, default_value_t = SubAgentsArg::LeaveOut)]
-    sub_agents: SubAgentsArg,
+    #[arg(long, value_enum, default_value_t = SubAgents::LeaveOut)]
+    sub_agents: SubAgents,
     /// Ids of trajectories: text with {sample}, the id in the file, {file} and {format}
     #[arg(long, value_name = "TEMPLATE", default_value = "{sample}")]
     id: IdTemplate,
@@ -83,22 +80,6 @@ Examples:
 
 What each format keeps and loses: docs/import.md. m3 score, audit, show and others read the same files directly.";
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum AsArg {
-    /// With results and answers
-    Predictions,
-    /// What should be called
-    References,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum SubAgentsArg {
-    /// Count them in a note
-    LeaveOut,
-    /// As trajectories of their own, ID/AGENT
-    Separate,
-}
-
 /// The formats that `--from` names.
 #[derive(Debug, Clone)]
 struct Formats(Vec<&'static Format>);
@@ -116,7 +97,7 @@ fn parse_format(name: &str) -> Result<Formats, String> {
 }
 
 /// Imports traces.
-pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result {
     let files = walk(&args.paths)
         .map_err(|(path, cause)| SourceError::Read { path: path.display().to_string(), cause })?;
     let inputs: Vec<&Path> = files.iter().map(|file| file.path.as_path()).chain(args.catalog()).collect();
@@ -137,18 +118,16 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     let counts = write(args, &written, imported, &mut outputs, printer)?;
     for ((what, _), count) in written.iter().zip(&counts) {
         match what {
-            FileContent::Records(Role::Reference) => report.references = *count,
-            FileContent::Records(Role::Task) => report.tasks = *count,
-            FileContent::Records(Role::Trajectory) | FileContent::Tools => {}
+            Role::Reference => report.references = *count,
+            Role::Task => report.tasks = *count,
+            Role::Trajectory | Role::Tools => {}
         }
     }
     // A file that would hold nothing is not written.
     let mut kept = counts.iter().map(|count| *count > 0);
     outputs.retain(|_| kept.next().unwrap_or_default());
     if let Some(mut out) = report_out {
-        let text = serde_json::to_string_pretty(&report).map_err(io::Error::from);
-        let done = text.and_then(|text| writeln!(out, "{}", json_without_hidden(&text)));
-        done.map_err(|cause| Failure::written(&cause))?;
+        write_json(&report, &mut out)?;
         outputs.push(out);
     }
     // A report on standard output takes the place of the list.
@@ -163,15 +142,6 @@ pub(super) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     concluded
 }
 
-/// The content of a written file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FileContent {
-    /// Trajectories, references or tasks.
-    Records(Role),
-    /// The tools that were offered.
-    Tools,
-}
-
 impl ImportArgs {
     /// The catalog that is read, for `--tool-names auto`.
     fn catalog(&self) -> Option<&Path> {
@@ -179,13 +149,13 @@ impl ImportArgs {
     }
 
     /// The files that are written, besides the report.
-    fn written(&self) -> Vec<(FileContent, &Path)> {
+    fn written(&self) -> Vec<(Role, &Path)> {
         let tools = self.tools.as_ref().filter(|_| self.catalog().is_none());
         let all = [
-            (FileContent::Records(Role::Trajectory), self.out.as_ref()),
-            (FileContent::Records(Role::Reference), self.references.as_ref()),
-            (FileContent::Records(Role::Task), self.tasks.as_ref()),
-            (FileContent::Tools, tools),
+            (Role::Trajectory, self.out.as_ref()),
+            (Role::Reference, self.references.as_ref()),
+            (Role::Task, self.tasks.as_ref()),
+            (Role::Tools, tools),
         ];
         all.into_iter().filter_map(|(what, path)| Some((what, path?.as_path()))).collect()
     }
@@ -197,7 +167,7 @@ fn read_all(
     found: &[FileToImport],
     media: Option<&MediaFolder>,
     printer: Printer,
-) -> Result<ImportedFiles, Failure> {
+) -> Result<ImportedFiles> {
     // A pipe may block for ever. So with pipes, signals are not handled, and end the program as usual.
     let runtime = if found.iter().all(|found| found.path.is_file() || !found.parts.is_empty()) {
         Some(runtime()?)
@@ -207,26 +177,16 @@ fn read_all(
     let signals = runtime.as_ref().map(Signals::listen);
     let options = ImportOptions {
         from: args.from.as_ref().map(|formats| formats.0.as_slice()),
-        sub_agents: match args.sub_agents {
-            SubAgentsArg::LeaveOut => SubAgents::LeaveOut,
-            SubAgentsArg::Separate => SubAgents::Separate,
-        },
-        imported_as: match args.imported_as {
-            AsArg::Predictions => ImportAs::Predictions,
-            AsArg::References => ImportAs::References,
-        },
+        sub_agents: args.sub_agents,
+        imported_as: args.imported_as,
         wants_references: args.references.is_some(),
         wants_tasks: args.tasks.is_some(),
         wants_tools: args.tools.is_some() && args.catalog().is_none(),
         media,
         threads: args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
     };
-    let bar = Mutex::new(printer.bar(Unit::Bytes));
-    let progress = |done: u64, total: u64| {
-        if let Ok(mut bar) = bar.lock() {
-            bar.set("reading", done, total);
-        }
-    };
+    let bar = printer.byte_bar();
+    let progress = |done: u64, total: u64| bar.set("reading", done, total);
     let stop = || signals.as_ref().is_some_and(|signals| signals.first.is_cancelled());
     let imported = import(found, &options, &stop, &progress)?;
     if signals.is_some_and(Signals::release) || imported.is_stopped {
@@ -237,22 +197,18 @@ fn read_all(
 }
 
 /// Prints the format and the counts of each file; the name of the file is last, so that it is never cut.
-fn list(report: &ImportReport, found: &[FileToImport], printer: Printer) -> Result<(), Failure> {
+fn list(report: &ImportReport, found: &[FileToImport], printer: Printer) -> Result {
     let mut out = Output::open(None, &[], printer)?;
     let rows =
         report.files.iter().zip(found).filter(|(file, found)| !(file.is_unknown && found.is_of_folder));
     let format = |file: &FileImport| file.format.clone().unwrap_or_else(|| "unknown".to_owned());
     let width = report.files.iter().map(|file| format(file).len()).max().unwrap_or_default();
-    let print = || {
-        writeln!(out, "{:width$}  trajectories  calls  notes  file", "format")?;
-        for (file, _) in rows {
-            let notes = file.notes.iter().map(|note| note.count).sum::<u64>() + file.warnings.len() as u64;
-            let (format, FileImport { trajectories, calls, .. }) = (format(file), file);
-            writeln!(out, "{format:width$}  {trajectories:>12}  {calls:>5}  {notes:>5}  {}", file.file)?;
-        }
-        Ok(())
-    };
-    print().map_err(|cause: io::Error| Failure::written(&cause))?;
+    writeln!(out, "{:width$}  trajectories  calls  notes  file", "format")?;
+    for (file, _) in rows {
+        let notes = file.notes.iter().map(|note| note.count).sum::<u64>() + file.warnings.len() as u64;
+        let (format, FileImport { trajectories, calls, .. }) = (format(file), file);
+        writeln!(out, "{format:width$}  {trajectories:>12}  {calls:>5}  {notes:>5}  {}", file.file)?;
+    }
     out.commit()
 }
 
@@ -260,12 +216,7 @@ fn list(report: &ImportReport, found: &[FileToImport], printer: Printer) -> Resu
 const TOLD: usize = 8;
 
 /// Reports notes, warnings and failed files; fails if a file failed or nothing was imported.
-fn conclude(
-    report: &ImportReport,
-    records: u64,
-    found: &[FileToImport],
-    printer: Printer,
-) -> Result<(), Failure> {
+fn conclude(report: &ImportReport, records: u64, found: &[FileToImport], printer: Printer) -> Result {
     let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
     for note in report.files.iter().flat_map(|file| &file.notes) {
         *notes.entry(&note.note).or_default() += note.count;
@@ -300,7 +251,7 @@ fn conclude(
         ));
     }
     match (failed.is_empty(), records + report.trajectories + report.tasks) {
-        (true, 0) => Err(Failure::new(code::INPUT, "there is nothing to import in what was given")),
+        (true, 0) => Err(Failure::input("there is nothing to import in what was given")),
         (true, _) => Ok(()),
         (false, 0) => Err(Failure::silent(code::INPUT)),
         (false, _) => Err(Failure::silent(code::FAILED)),
@@ -316,7 +267,7 @@ fn unknown_reason(path: &Path) -> &'static str {
 }
 
 /// Reports the content that was written into a file.
-fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportReport, printer: Printer) {
+fn tell_written(what: Role, path: &Path, count: u64, report: &ImportReport, printer: Printer) {
     let number = |count: u64, noun: &str| counted(usize::try_from(count).unwrap_or(usize::MAX), noun);
     let place = if path == Path::new("-") {
         "to standard output".to_owned()
@@ -324,7 +275,7 @@ fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportRepor
         format!("into `{}`", path.display())
     };
     let description = match what {
-        FileContent::Records(Role::Trajectory) => {
+        Role::Trajectory => {
             let media = if report.media > 0 {
                 format!(" and {}", counted(report.media, "picture"))
             } else {
@@ -334,9 +285,9 @@ fn tell_written(what: FileContent, path: &Path, count: u64, report: &ImportRepor
             let calls = number(report.calls, "call");
             format!("{} with {calls}{media}, from {},", number(count, "trajectory"), counted(files, "file"))
         }
-        FileContent::Records(Role::Reference) => number(count, "reference"),
-        FileContent::Records(Role::Task) => number(count, "task"),
-        FileContent::Tools => number(count, "tool"),
+        Role::Reference => number(count, "reference"),
+        Role::Task => number(count, "task"),
+        Role::Tools => number(count, "tool"),
     };
     match count {
         0 => printer.warn(&format!("`{}` was not written: the input has nothing for it", path.display())),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
+use std::str::FromStr;
 
 use m3_support::text::counted;
 use m3_traces::Ids;
@@ -11,11 +12,8 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys, parse};
 use m3_trajectory::tool_names::{NameMapping, RecognizedNames, Vocabulary, read_names, recognize};
 
-use super::{FileContent, ImportArgs};
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::Output;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::scoring::tool_names::{ToolNamesArg, warn_of_open};
+use crate::cli::common::{Failure, Output, Printer, Result, ToolNamesArg, warn_of_open};
+use crate::cli::import::ImportArgs;
 use crate::import::{FileImport, ImportedFiles, Role, Spool, SpoolReader, SpooledTrajectory};
 
 /// The bytes that are written at once.
@@ -24,11 +22,11 @@ const BUFFER: usize = 1 << 18;
 /// Writes all files, each with its content; returns the number of records in each.
 pub(super) fn write(
     args: &ImportArgs,
-    written: &[(FileContent, &Path)],
+    written: &[(Role, &Path)],
     imported: ImportedFiles,
     outputs: &mut [Output],
     printer: Printer,
-) -> Result<Vec<u64>, Failure> {
+) -> Result<Vec<u64>> {
     let ImportedFiles { files, spooled, spools, tools, offered, .. } = imported;
     if offered.differing > 0 {
         let count = counted(usize::try_from(offered.differing).unwrap_or(usize::MAX), "time");
@@ -36,7 +34,7 @@ pub(super) fn write(
             .note(&format!("{count} a tool came again with another description or schema: the first counts"));
     }
     let spools: io::Result<Vec<_>> = spools.into_iter().map(Spool::into_reader).collect();
-    let spools = spools.map_err(|cause| Failure::written(&cause))?;
+    let spools = spools?;
     let names = names(args, &tools, printer)?;
     let mut records = Records { args, files: &files, spooled: &spooled, spools, names };
     let mut catalog = Some(offered);
@@ -45,15 +43,15 @@ pub(super) fn write(
         let is_lines = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "ndjson");
         let out = BufWriter::with_capacity(BUFFER, out);
         let done = match what {
-            FileContent::Records(role) => records.write(*role, is_lines, out),
-            FileContent::Tools => {
+            Role::Tools => {
                 let (mut out, catalog) = (out, catalog.take().unwrap_or_default());
                 let count = catalog.len() as u64;
                 let text = catalog.into_json().to_text(Keys::AsRead);
                 writeln!(out, "{text}").and_then(|()| out.flush()).map(|()| count)
             }
+            role => records.write(*role, is_lines, out),
         };
-        counts.push(done.map_err(|cause| Failure::written(&cause))?);
+        counts.push(done?);
     }
     Ok(counts)
 }
@@ -157,15 +155,14 @@ fn is_known(known: &mut HashMap<String, u64>, id: &str, text: &[u8]) -> bool {
 }
 
 /// The names that `--tool-names` gives to tools.
-fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<NameMapping, Failure> {
+fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<NameMapping> {
     let names = match (&args.tool_names, args.catalog()) {
         (ToolNamesArg::Off, _) => return Ok(NameMapping::new()),
-        (ToolNamesArg::File(path), _) => {
-            read_names(path).map_err(|error| Failure::new(code::INPUT, error.to_string()))?
-        }
+        (ToolNamesArg::File(path), _) => read_names(path).map_err(Failure::input)?,
         (ToolNamesArg::Auto, None) => {
-            let message = "`--tool-names auto` completes names by a catalog\nhint: `--tools FILE` names it";
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(
+                "`--tool-names auto` completes names by a catalog\nhint: `--tools FILE` names it",
+            ));
         }
         (ToolNamesArg::Auto, Some(path)) => {
             let mut known = Vocabulary::default();
@@ -178,4 +175,70 @@ fn names(args: &ImportArgs, tools: &Vocabulary, printer: Printer) -> Result<Name
     let used = names.keys().filter(|name| tools.has(name)).count();
     printer.note(&format!("{} renamed", counted(used, "tool")));
     Ok(names)
+}
+
+/// The template of an id: text with `{file}`, the name of the file without its ending, `{sample}`, the id in the file,
+/// and `{format}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IdTemplate(String);
+
+/// The names that a template may have.
+const NAMES: [&str; 3] = ["file", "sample", "format"];
+
+impl Default for IdTemplate {
+    fn default() -> Self {
+        Self("{sample}".to_owned())
+    }
+}
+
+impl FromStr for IdTemplate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut rest = text;
+        while let Some((_, after)) = rest.split_once('{') {
+            let (name, after) = after.split_once('}').ok_or("a `{` without a `}`")?;
+            if !NAMES.contains(&name) {
+                return Err(format!("`{{{name}}}` is none of {{file}}, {{sample}} and {{format}}"));
+            }
+            rest = after;
+        }
+        if text.is_empty() { Err("an id should not be empty".to_owned()) } else { Ok(Self(text.to_owned())) }
+    }
+}
+
+impl IdTemplate {
+    /// The id of a trajectory; `{sample}` is the name of the file if the file gives no id.
+    pub(crate) fn fill(&self, file: &str, sample: Option<&str>, format: &str) -> String {
+        let mut out = String::new();
+        let mut rest = self.0.as_str();
+        // Names are filled in one pass: an id may hold `{file}` itself.
+        while let Some((before, after)) = rest.split_once('{') {
+            let (name, after) = after.split_once('}').unwrap_or((after, ""));
+            out.push_str(before);
+            out.push_str(match name {
+                "file" => file,
+                "format" => format,
+                _ => sample.unwrap_or(file),
+            });
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_filled_once() {
+        let template: IdTemplate = "{file}/{sample}".parse().unwrap();
+        assert_eq!(template.fill("log", Some("{file}"), "x"), "log/{file}");
+        assert_eq!(template.fill("log", None, "x"), "log/log");
+        for wrong in ["{", "{x}", ""] {
+            assert!(wrong.parse::<IdTemplate>().is_err(), "{wrong}");
+        }
+    }
 }

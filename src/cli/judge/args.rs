@@ -8,15 +8,12 @@ use m3_judge::review::{preferences_path, store_path};
 use m3_support::files::is_plain;
 use m3_support::text::visible;
 
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::llm::ReplyArgs;
-use crate::cli::common::output::refuse_equal;
+use crate::cli::common::{EncoderArgs, Failure, ReplyArgs, Result, refuse_equal};
 
 /// Options of `m3 judge`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group(ArgGroup::new("decided_by").args(["llm", "rules_only"]).required(true)))]
-pub(in crate::cli) struct JudgeArgs {
+pub(crate) struct JudgeArgs {
     /// Predictions with their results: files, folders that `m3 run` has written, or traces of other programs
     /// (docs/import.md) and folders of them
     #[arg(required = true, value_name = "PRED")]
@@ -91,14 +88,13 @@ pub(super) struct Targets {
 
 impl Targets {
     /// The file that the user names, and the files beside it.
-    pub(super) fn of(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn of(path: &Path) -> Result<Self> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let Some(name) = name.filter(|name| name != "-" && is_plain(path)) else {
-            let message = format!(
+            return Err(Failure::input(format!(
                 "`{}` is no plain file, and others are written beside it\nhint: name the file of the references with `-o`",
                 path.display()
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         };
         let stem = name.strip_suffix(".json").filter(|stem| !stem.is_empty()).unwrap_or(&name);
         let beside = |ending: &str| path.with_file_name(format!("{stem}{ending}"));
@@ -110,7 +106,7 @@ impl Targets {
     }
 
     /// Refuses to write to files that are read, and to write two results to one file.
-    pub(super) fn check_apart(&self, read: &[&Path], record: Option<&Path>) -> Result<(), Failure> {
+    pub(super) fn check_apart(&self, read: &[&Path], record: Option<&Path>) -> Result {
         let mut kept = read.to_vec();
         kept.push(&self.journal);
         refuse_equal(&kept, &[&self.references, &self.rejected])?;
@@ -119,7 +115,7 @@ impl Targets {
     }
 
     /// Refuses to replace files that people have reviewed or changed, or that this command has not written.
-    pub(super) fn check_replaced(&self, overwrite: bool) -> Result<(), Failure> {
+    pub(super) fn check_replaced(&self, overwrite: bool) -> Result {
         // A pipe or a device has nothing to lose, and reading it could take for ever.
         let existing = [&self.references, &self.rejected].into_iter().filter(|path| path.is_file());
         for path in existing.filter(|_| !overwrite) {
@@ -130,11 +126,10 @@ impl Targets {
                 None if is_as_written(path) => continue,
                 None => "was not written by `m3 judge`, or somebody has changed it since".to_owned(),
             };
-            let message = format!(
+            return Err(Failure::input(format!(
                 "`{}` {why}\nhint: name another file with `-o`, or `--overwrite` replaces it",
                 name(path)
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         }
         Ok(())
     }

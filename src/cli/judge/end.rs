@@ -8,9 +8,7 @@ use m3_llm::Usage;
 use m3_support::text::{counted, duration, shortened, visible};
 
 use super::args::Targets;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::print_rows;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, Result, code, print_rows};
 use crate::result_files::ResultFiles;
 
 /// The longest reason in a line, in columns.
@@ -148,7 +146,7 @@ pub(super) fn say(
     targets: &Targets,
     (has_judge, elapsed, results): (bool, Duration, &ResultFiles),
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result {
     let counts = JudgeCounts::of(end);
     print_rows(&counts.rows(has_judge, elapsed, results), 0)?;
     results.problem().iter().for_each(|problem| printer.warn(problem));

@@ -1,22 +1,22 @@
-//! Opens predictions and collects the runs of each task, with their images.
+//! The predictions of `m3 judge`: the runs of each task, with their images, and the files of their results.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use m3_images::task_image::TaskImage;
-use m3_images::task_image::{find, image_folders};
-use m3_judge::reference::{JudgeTask, RunSource};
+use m3_images::task_image::{TaskImage, find, image_folders};
+use m3_judge::reference::{JudgeTask, JudgedTask, RunSource};
 use m3_support::text::shortened;
+use m3_trajectory::Trajectory;
 
-use super::JudgeArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::nearest;
-use crate::cli::common::input;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::{Failure, Printer, Result, input, nearest};
+use crate::cli::judge::JudgeArgs;
 use crate::cli::run::say_problems;
+use crate::export::{MediaFiles, workspace};
+use crate::result_files::ResultFiles;
 
 /// The input of `m3 judge`.
+#[derive(Default)]
 pub(super) struct Inputs {
     /// The tasks in the order of their first runs.
     pub(super) tasks: Vec<JudgeTask>,
@@ -27,7 +27,7 @@ pub(super) struct Inputs {
 }
 
 /// The files that the arguments name: a folder of `m3 run` stands for the predictions of all its repetitions.
-pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -37,18 +37,17 @@ pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     if files.iter().filter(|path| path.as_path() == Path::new("-")).count() > 1 {
-        let message = "`-` (standard input) can stand for one of the files only";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input("`-` (standard input) can stand for one of the files only"));
     }
     Ok(files)
 }
 
 /// The files `predictions.json`, `predictions-2.json` and so on of a folder, by their numbers, or else the folder itself.
-fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let failed = |cause: std::io::Error| {
         let message =
             format!("failed to read the folder `{}`: {cause}\nhint: check its rights", folder.display());
-        Failure::new(code::INPUT, message)
+        Failure::input(message)
     };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -74,16 +73,18 @@ fn repeat_of(name: &str) -> Option<u32> {
 }
 
 /// Opens all files and collects their runs by task.
-pub(super) fn open(args: &JudgeArgs, files: &[PathBuf], printer: Printer) -> Result<Inputs, Failure> {
-    let mut gathered = JudgeInputs::new(args)?;
+pub(super) fn open(args: &JudgeArgs, files: &[PathBuf], printer: Printer) -> Result<Inputs> {
+    let images = input::image_folders(args.images.as_ref(), Vec::new)?;
+    let inputs = Inputs { images, ..Inputs::default() };
+    let mut gathered = JudgeInputs { inputs, ..JudgeInputs::default() };
     for path in files {
-        gathered.add(path, printer)?;
+        gathered.add(args, path, printer)?;
     }
     gathered.finish(args)
 }
 
-struct JudgeInputs<'a> {
-    args: &'a JudgeArgs,
+#[derive(Default)]
+struct JudgeInputs {
     inputs: Inputs,
     /// The index of each id in the tasks.
     places: HashMap<String, usize>,
@@ -94,33 +95,26 @@ struct JudgeInputs<'a> {
     problems: Vec<String>,
 }
 
-impl<'a> JudgeInputs<'a> {
-    fn new(args: &'a JudgeArgs) -> Result<Self, Failure> {
-        let images = input::image_folders(args.images.as_ref(), Vec::new)?;
-        let inputs = Inputs { tasks: Vec::new(), servers: BTreeSet::new(), images };
-        let (places, others, found) = (HashMap::new(), BTreeSet::new(), HashMap::new());
-        Ok(Self { args, inputs, places, others, found, problems: Vec::new() })
-    }
-
-    fn add(&mut self, path: &Path, printer: Printer) -> Result<(), Failure> {
+impl JudgeInputs {
+    fn add(&mut self, args: &JudgeArgs, path: &Path, printer: Printer) -> Result {
         let file = Rc::new(input::open_predicted(path, printer)?);
-        let folders = input::image_folders(self.args.images.as_ref(), || image_folders(path))?;
+        let folders = input::image_folders(args.images.as_ref(), || image_folders(path))?;
         for folder in &folders {
             if !self.inputs.images.contains(folder) {
                 self.inputs.images.push(folder.clone());
             }
         }
-        let mut bar = printer.bar(Unit::Trajectories);
+        let bar = printer.bar();
         for index in 0..file.len() {
             bar.set("reading", index as u64, file.len() as u64);
             let trajectory = file.read(index)?;
-            if !self.args.id.is_empty() && !self.args.id.contains(&trajectory.id) {
+            if !args.id.is_empty() && !args.id.contains(&trajectory.id) {
                 self.others.insert(trajectory.id);
                 continue;
             }
             let servers = trajectory.calls().filter_map(|(_, call)| call.tool.split_once('/'));
             self.inputs.servers.extend(servers.map(|(server, _)| server.to_owned()));
-            let image = self.image(&trajectory.id, trajectory.image.as_deref(), &folders);
+            let image = self.image(args, &trajectory, &folders);
             let run = RunSource { file: Rc::clone(&file), index, image };
             if let Some(place) = self.places.get(&trajectory.id) {
                 self.inputs.tasks[*place].runs.push(run);
@@ -133,29 +127,58 @@ impl<'a> JudgeInputs<'a> {
     }
 
     /// The image of a run. If a judge should see it, it must exist; otherwise it is used by the replay if it exists.
-    fn image(&mut self, id: &str, image: Option<&str>, folders: &[PathBuf]) -> Option<TaskImage> {
-        if self.args.rules_only && self.args.verify.is_none() {
+    fn image(&mut self, args: &JudgeArgs, trajectory: &Trajectory, folders: &[PathBuf]) -> Option<TaskImage> {
+        if args.rules_only && args.verify.is_none() {
             return None;
         }
-        match find(image?, folders, &mut self.found) {
+        match find(trajectory.image.as_deref()?, folders, &mut self.found) {
             Ok(image) => Some(image),
-            Err(problem) if !self.args.rules_only => {
-                self.problems.push(format!("task `{}`: {problem}", shortened(id, 100)));
+            Err(problem) if !args.rules_only => {
+                self.problems.push(format!("task `{}`: {problem}", shortened(&trajectory.id, 100)));
                 None
             }
             Err(_) => None,
         }
     }
 
-    fn finish(mut self, args: &JudgeArgs) -> Result<Inputs, Failure> {
+    fn finish(mut self, args: &JudgeArgs) -> Result<Inputs> {
         if let Some(id) = args.id.iter().find(|id| !self.places.contains_key(*id)) {
             let known: Vec<&str> = self.others.iter().map(String::as_str).collect();
-            let message =
-                format!("there is no run of the task `{}`{}", shortened(id, 100), nearest(id, &known));
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(format!(
+                "there is no run of the task `{}`{}",
+                shortened(id, 100),
+                nearest(id, &known)
+            )));
         }
         self.problems.dedup();
         if self.problems.is_empty() { Ok(self.inputs) } else { Err(say_problems(&self.problems)) }
+    }
+}
+
+/// The path of each run's file, by the id of the task; `None` for standard input.
+pub(super) struct Runs(HashMap<String, Vec<Option<PathBuf>>>);
+
+impl Runs {
+    pub(super) fn of(inputs: &Inputs) -> Self {
+        let path = |run: &RunSource| run.file.path().map(Path::to_owned);
+        let paths = |task: &JudgeTask| task.runs.iter().map(path).collect();
+        Self(inputs.tasks.iter().map(|task| (task.id.clone(), paths(task))).collect())
+    }
+
+    /// Copies the files that results of references name from the runs into a folder beside the references.
+    pub(super) fn keep_files(&self, references: &mut [&mut JudgedTask], out: &Path) -> Result<ResultFiles> {
+        let mut files = ResultFiles::beside(out);
+        let mut media: HashMap<PathBuf, MediaFiles> = HashMap::new();
+        for JudgedTask { trajectory, provenance } in references.iter_mut().map(|task| &mut **task) {
+            let chosen = provenance.chosen.unwrap_or_default();
+            let path = self.0.get(&trajectory.id).and_then(|runs| runs.get(chosen)?.clone());
+            let workspace = workspace(&trajectory.id, provenance.runs.get(chosen).and_then(|run| run.repeat));
+            let run = path.map(|path| {
+                &*media.entry(path).or_insert_with_key(|path| MediaFiles::beside(path, Vec::new()))
+            });
+            files.take(trajectory, run.map(|run| (workspace.as_str(), run))).map_err(Failure::unavailable)?;
+        }
+        Ok(files)
     }
 }
 

@@ -3,16 +3,14 @@
 mod args;
 mod end;
 mod inputs;
-mod results;
 
-use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) use args::JudgeArgs;
 use args::Targets;
-use inputs::Inputs;
+use inputs::{Inputs, Runs};
 use m3_executor::run::RunError;
 use m3_judge::reference::{
     Asker, JudgeEnd, JudgeError, JudgeJournal, JudgeWork, JudgedTask, Status, Verifier, leave_out_results,
@@ -25,17 +23,13 @@ use m3_outcomes::{KnownTools, Replay, ReplayOptions};
 use m3_support::text::hash_of_bytes;
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::Keys;
-use results::Runs;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{Signals, interrupted, redactor, runtime, warn_of_schemas};
-use crate::cli::common::llm::{check_record, open_model, record, said_of_retry};
-use crate::cli::common::output::{Output, commit_all};
-use crate::cli::common::printer::{Printer, Unit};
-use crate::cli::common::replay;
+use crate::cli::common::{
+    Bar, Failure, Output, Printer, Result, Signals, check_record, commit_all, interrupted, open_model,
+    record, redactor, replay_configuration, runtime, said_of_retry, warn_of_schemas,
+};
 
 /// The inputs, model, servers and journal, opened and checked before anything is started.
 struct Ready {
@@ -48,23 +42,17 @@ struct Ready {
     journal: Option<Arc<JudgeJournal>>,
 }
 
-/// An event while runs are judged.
-enum JudgeEvent {
-    Retry(Retry),
-    Done(String),
-}
-
 /// Makes references from runs.
-pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result {
     let began = Instant::now();
     if args.rules_only && args.replies.settings() != Settings::default() {
-        let message =
-            "`--temperature` and `--max-output-tokens` are for a judge, and `--rules-only` asks none";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "`--temperature` and `--max-output-tokens` are for a judge, and `--rules-only` asks none",
+        ));
     }
     let targets = Targets::of(&args.out)?;
     let files = inputs::files(&args.predictions)?;
-    let mut read: Vec<&Path> = files.iter().map(std::path::PathBuf::as_path).collect();
+    let mut read: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     read.extend(args.tools.as_deref().into_iter().chain(args.verify.as_deref()));
     targets.check_apart(&read, args.record.as_deref())?;
     let outputs = [&targets.references, &targets.rejected];
@@ -76,18 +64,10 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
     let runs = Runs::of(&ready.inputs);
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
-    let judged = runtime.block_on(async {
-        tokio::select! {
-            // A second interruption should end everything at once.
-            biased;
-            () = signals.second.cancelled() => Err(interrupted()),
-            judged = judge(args, ready, &signals.first, printer) => judged,
-        }
-    });
+    let judged = runtime.block_on(signals.until_second(judge(args, ready, &signals.first, printer)));
     // Tasks that still wait must not keep the program running: servers end with their hosts.
     runtime.shutdown_background();
-    let judged = signals.settle_failure(judged);
-    let mut end = judged?;
+    let mut end = signals.settle_failure(judged)?;
     if end.is_interrupted {
         let saved = if has_judge || args.verify.is_some() { "what was answered is saved, and " } else { "" };
         printer.note(&format!("interrupted: {saved}the same command continues; no references were written"));
@@ -113,18 +93,19 @@ pub(super) fn run(args: &JudgeArgs, common: &Common, printer: Printer) -> Result
 /// Opens and checks everything before the first server is started and the first request is sent.
 fn prepare(
     args: &JudgeArgs,
-    files: &[std::path::PathBuf],
+    files: &[PathBuf],
     targets: &Targets,
     common: &Common,
     printer: Printer,
-) -> Result<Ready, Failure> {
+) -> Result<Ready> {
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?;
     let tools = catalog.map(|catalog| KnownTools::new(&ToolCatalog::from(&catalog)));
     if let Some(tools) = &tools {
         warn_of_schemas(&tools.all_unusable_schemas(), "its calls are not checked", printer);
     }
     let model = args.llm.as_deref().map(|llm| {
-        let (model, played) = open_model(llm, args.llm_key_from.as_deref(), args.workers.into(), printer)?;
+        let (model, played) =
+            open_model(llm, args.llm_key_from.as_deref(), (args.workers.into(), None), printer)?;
         check_record(args.record.as_ref(), played.as_deref())?;
         Ok::<_, Failure>(model)
     });
@@ -137,13 +118,9 @@ fn prepare(
     // Rules alone need no journal.
     let journal = (model.is_some() || servers.is_some()).then(|| JudgeJournal::open(&targets.journal));
     let journal = journal.transpose()?.map(Arc::new);
-    let (model, recorder) = match model {
-        None => (None, None),
-        Some(model) => {
-            let (model, recorder) = record(model, args.record.as_ref())?;
-            (Some(model), recorder)
-        }
-    };
+    let model = model.map(|model| record(model, args.record.as_ref())).transpose()?;
+    let (model, recorder) = model.unzip();
+    let recorder = recorder.flatten();
     Ok(Ready { inputs, model, recorder, tools, servers, journal })
 }
 
@@ -154,8 +131,8 @@ fn configuration(
     inputs: &Inputs,
     common: &Common,
     printer: Printer,
-) -> Result<(HostConfig, String), Failure> {
-    let mut config = replay::configuration(path, &args.encoder, common, printer)?;
+) -> Result<(HostConfig, String)> {
+    let mut config = replay_configuration(path, &args.encoder, (common, printer))?;
     let content = std::fs::read(path).unwrap_or_default();
     config.servers.retain(|server| inputs.servers.contains(&server.name));
     Ok((config, hash_of_bytes(&content)))
@@ -167,10 +144,9 @@ async fn judge(
     ready: Ready,
     stop: &CancellationToken,
     printer: Printer,
-) -> Result<JudgeEnd, Failure> {
+) -> Result<JudgeEnd> {
     let Ready { inputs, model, recorder, tools, servers, journal } = ready;
     let Inputs { tasks, images, .. } = inputs;
-    let (tell, told) = mpsc::unbounded_channel();
     // The folder in which shared servers work; it is removed after they are closed.
     let workspace = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     let secrets: Vec<String> = servers
@@ -185,22 +161,22 @@ async fn judge(
         }
         _ => None,
     };
+    let bar = Arc::new(printer.bar());
     let asker = match (model, journal) {
         (Some(model), Some(journal)) => {
-            let redactor = model.redactor_with(secrets.iter().map(String::as_str))?;
-            let tell = tell.clone();
-            let on_retry = Arc::new(move |retry| {
-                // The receiver is gone once the command is done.
-                let _ = tell.send(JudgeEvent::Retry(retry));
-            });
-            Some(Asker::new(model, args.replies.settings(), journal, redactor, stop.clone(), on_retry))
+            let redactor = model.redactor_with(secrets.iter().map(String::as_str)).map_err(Failure::input)?;
+            let bar = Arc::clone(&bar);
+            let on_retry =
+                move |retry: Retry| bar.aside(|| printer.note(&said_of_retry("the judge", &retry)));
+            let settings = args.replies.settings();
+            Some(Asker::new(model, settings, journal, redactor, stop.clone(), Arc::new(on_retry)))
         }
         _ => None,
     };
     let workers = args.workers.into();
     let work =
         JudgeWork { tasks, asker, pictures: Pictures::new(), tools, verifier, workers, stop: stop.clone() };
-    let ended = watched(&work, &tell, told, printer).await;
+    let ended = watched(&work, &bar, printer).await;
     if let Some(verifier) = &work.verifier {
         verifier.close().await;
     }
@@ -216,87 +192,40 @@ async fn verifier(
     options: ReplayOptions,
     journal: &Arc<JudgeJournal>,
     stop: &CancellationToken,
-) -> Result<Verifier, Failure> {
+) -> Result<Verifier> {
     // This fails if the secrets of the servers cannot be redacted.
     redactor(&config)?;
     let replay = tokio::select! {
-        replay = Replay::start(config, None, options) => replay?,
+        replay = Replay::start(config, None, options) => replay.map_err(Failure::input)?,
         () = stop.cancelled() => return Err(interrupted()),
     };
     Ok(Verifier::new(replay, Arc::clone(journal), hash, stop.clone()))
 }
 
-/// Does the work, and shows its progress and messages meanwhile.
-async fn watched(
-    work: &JudgeWork,
-    tell: &mpsc::UnboundedSender<JudgeEvent>,
-    mut told: mpsc::UnboundedReceiver<JudgeEvent>,
-    printer: Printer,
-) -> Result<JudgeEnd, JudgeError> {
+/// Does the work, and shows its progress meanwhile: a bar on a terminal, else a line for each task.
+async fn watched(work: &JudgeWork, bar: &Bar, printer: Printer) -> Result<JudgeEnd, JudgeError> {
     let all = work.tasks.len();
     let mut done = 0;
-    let mut tell_done = |task: &JudgedTask| {
+    let mut show = |task: &JudgedTask| {
         done += 1;
-        let _ = tell.send(JudgeEvent::Done(end::line(task, (done, all))));
-    };
-    let mut view = View { bar: printer.bar(Unit::Trajectories), printer, done: 0, all };
-    let mut is_told = false;
-    let ended = {
-        let mut going = std::pin::pin!(work.go(&mut tell_done));
-        loop {
-            tokio::select! {
-                biased;
-                Some(said) = told.recv() => view.show(&said),
-                () = work.stop.cancelled(), if !is_told => {
-                    is_told = true;
-                    view.bar.aside(|| printer.note("waiting for replies that are under way; Ctrl-C again stops at once"));
-                }
-                ended = &mut going => break ended,
-            }
+        if !printer.is_watched() {
+            printer.event(&end::line(task, (done, all)));
         }
+        bar.set("judging", done as u64, all as u64);
     };
-    while let Ok(said) = told.try_recv() {
-        view.show(&said);
+    let mut going = std::pin::pin!(work.go(&mut show));
+    tokio::select! {
+        biased;
+        () = work.stop.cancelled() => {}
+        ended = &mut going => return ended,
     }
-    ended
-}
-
-/// Shows the progress: a bar on a terminal, else a line for each task.
-struct View {
-    bar: crate::cli::common::printer::Bar,
-    printer: Printer,
-    done: usize,
-    all: usize,
-}
-
-impl View {
-    fn show(&mut self, said: &JudgeEvent) {
-        let printer = self.printer;
-        match said {
-            JudgeEvent::Retry(retry) => {
-                self.bar.aside(|| printer.note(&said_of_retry("the judge", retry)));
-            }
-            JudgeEvent::Done(line) => {
-                self.done += 1;
-                if !printer.is_watched() {
-                    printer.event(line);
-                }
-            }
-        }
-        self.bar.set("judging", self.done as u64, self.all as u64);
-    }
+    bar.aside(|| printer.note("waiting for replies that are under way; Ctrl-C again stops at once"));
+    going.await
 }
 
 /// Writes trajectories as a list, one on each line; the file is not complete yet.
-fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<Output, Failure> {
-    let mut separator = "[\n";
-    for task in tasks {
-        let text = task.trajectory.to_json().to_text(Keys::AsRead);
-        write!(output, "{separator}{text}").map_err(|cause| Failure::written(&cause))?;
-        separator = ",\n";
-    }
-    let ending = if separator == "[\n" { "[]\n" } else { "\n]\n" };
-    write!(output, "{ending}").map_err(|cause| Failure::written(&cause))?;
+fn write(tasks: &[&mut JudgedTask], mut output: Output) -> Result<Output> {
+    output.write_list(tasks.iter().map(|task| Ok(task.trajectory.to_json().to_text(Keys::AsRead))))?;
     Ok(output)
 }
 
@@ -307,7 +236,7 @@ impl From<JudgeError> for Failure {
             JudgeError::Blocked(blocker) => RunError::RunBlocker(blocker.into()).into(),
             JudgeError::Source(error) => error.into(),
             JudgeError::Interrupted => interrupted(),
-            error @ JudgeError::Replay(_) => Self::new(code::UNAVAILABLE, error.to_string()),
+            error @ JudgeError::Replay(_) => Self::unavailable(error),
         }
     }
 }

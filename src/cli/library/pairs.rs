@@ -23,15 +23,13 @@ use m3_trajectory::{
 use serde::Serialize;
 
 use crate::cli::Common;
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input::PredictionsArg;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::scoring::conditions::{Conditions, ConditionsArgs};
+use crate::cli::common::{
+    Conditions, ConditionsArgs, EncoderArgs, Failure, PredictionsArg, Printer, Result, code,
+};
 
 /// Options of all commands that score pairs.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct PairArgs {
+pub(crate) struct PairArgs {
     #[command(flatten)]
     conditions: ConditionsArgs,
     #[command(flatten)]
@@ -115,11 +113,8 @@ impl ScoredPair {
     /// Never in practice: all keys of a report are texts.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let report = self.report.as_ref();
-        let left_out = LeftOut {
-            id: &self.id,
-            task_type: self.task_type.as_deref(),
-            failure: self.failure.map(FailureClass::name),
-        };
+        let (task_type, failure) = (self.task_type.as_deref(), self.failure.map(FailureClass::name));
+        let left_out = LeftOut { id: &self.id, task_type, failure };
         let sums = report.map(|_| self.sums.to_string());
         pair_json(report.ok_or(left_out), sums.as_deref())
     }
@@ -182,11 +177,8 @@ impl From<CallFidelity> for FidelityOfCalls {
             verdict: argument.verdict.name(),
             reason: visible(&argument.reason, false).into_owned(),
         };
-        Self {
-            score: found.score,
-            is_same: found.score >= THRESHOLD,
-            arguments: found.arguments.into_iter().map(argument).collect(),
-        }
+        let arguments = found.arguments.into_iter().map(argument).collect();
+        Self { score: found.score, is_same: found.score >= THRESHOLD, arguments }
     }
 }
 
@@ -296,14 +288,14 @@ impl PairScorer {
         let [(prediction, reference)] = &pair;
         let left_out = "the prediction is missing or has failed, and this profile leaves it out";
         let score = self.scores(&pair, true)?.into_iter().flatten().next();
-        let score = score.ok_or_else(|| Failure::new(code::INPUT, left_out))?;
+        let score = score.ok_or_else(|| Failure::input(left_out))?;
         let nothing = Trajectory::default();
         let prediction = prediction.as_ref().unwrap_or(&nothing);
         let pictures = self.conditions.result_pictures();
         let audit = TrajectoryAudit::new(score, reference, prediction, (self.profile(), 0.0), pictures);
         let mut text = Vec::new();
         let mut terminal = AuditTerminal::new(&mut text, 80, false);
-        terminal.write(&audit).map_err(|cause| Failure::written(&cause))?;
+        terminal.write(&audit).map_err(Failure::from)?;
         Ok((String::from_utf8_lossy(&text).into_owned(), audit))
     }
 
@@ -363,7 +355,7 @@ impl PairScorer {
 
 impl PairArgs {
     /// Reads the files that the options name, and finds the encoder.
-    pub(in crate::cli) fn open(self, common: &Common, printer: Printer) -> Result<PairScorer, Failure> {
+    pub(crate) fn open(self, common: &Common, printer: Printer) -> Result<PairScorer> {
         let mut conditions = self.conditions.open()?;
         conditions.verdicts = self.conditions.verdicts(printer);
         let assets = common.assets()?;

@@ -1,6 +1,5 @@
 //! The command `m3 outcomes`: classifies the outcome of every predicted call.
 
-mod asking;
 mod sink;
 
 use std::path::{Path, PathBuf};
@@ -15,20 +14,18 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{Duplicates, TrajectoryFile};
 
 use crate::cli::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{warn_of_rejected, warn_of_schemas};
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::output::{Output, form};
-use crate::cli::common::printer::{Printer, Unit};
-use crate::cli::common::replay::{Inputs, ReplayArgs};
-use crate::cli::outcomes::asking::AskArgs;
+use crate::cli::common::{
+    Failure, Inputs, Output, PredictionsArg, Printer, ReplayArgs, Result, code, form, input,
+    warn_of_rejected, warn_of_schemas,
+};
+use crate::cli::outcomes::sink::AskArgs;
 use crate::cli::outcomes::sink::Sink;
 use crate::report::{OutcomesGatherer, outcomes_renderer};
 
 /// Options of `m3 outcomes`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group(ArgGroup::new("classified_by").args(["tools", "servers"]).required(true).multiple(true)))]
-pub(in crate::cli) struct OutcomesArgs {
+pub(crate) struct OutcomesArgs {
     /// Predicted trajectories: JSON, JSON Lines, either in gzip or zstd; the folder of a run; a trace of another program
     /// (docs/import.md), or a folder of traces; `-` for standard input
     predictions: PredictionsArg,
@@ -75,12 +72,8 @@ docs/outcomes.md explains the rules. To have outcomes in a leaderboard:
 /// The rates that can have a floor, in addition to the shares of outcomes.
 const RATES: [&str; 3] = ["tool_name_validity", "schema_compliance", "execution_success"];
 
-/// The smallest allowed value of a share.
-#[derive(Debug, Clone)]
-struct Floor {
-    name: &'static str,
-    least: f64,
-}
+/// A share, and the smallest value that it may have.
+type Floor = (&'static str, f64);
 
 fn parse_floor(text: &str) -> Result<Floor, String> {
     let names = || RATES.into_iter().chain(["success"]);
@@ -89,13 +82,13 @@ fn parse_floor(text: &str) -> Result<Floor, String> {
     let name = known
         .ok_or_else(|| format!("`{name}` is none of these: {}", names().collect::<Vec<_>>().join(", ")))?;
     match value.parse() {
-        Ok(least) if (0.0..=1.0).contains(&least) => Ok(Floor { name, least }),
+        Ok(least) if (0.0..=1.0).contains(&least) => Ok((name, least)),
         _ => Err(format!("`{value}` should be a number between 0 and 1")),
     }
 }
 
 /// Decides the outcome of every call of a file.
-pub(in crate::cli) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(crate) fn run(args: &OutcomesArgs, common: &Common, printer: Printer) -> Result {
     let format = form(args.format, args.out.as_deref())?;
     let catalog = args.tools.as_deref().map(Catalog::open).transpose()?.map(|it| ToolCatalog::from(&it));
     if let Some(catalog) = &catalog {
@@ -127,7 +120,7 @@ pub(in crate::cli) fn run(args: &OutcomesArgs, common: &Common, printer: Printer
     let tally = *gatherer.tally();
     let is_replayed = args.servers.is_some();
     let summary = gatherer.finish(file.name(), known_tools, is_replayed);
-    renderer.finish(&summary).map_err(|cause| Failure::written(&cause))?;
+    renderer.finish(&summary)?;
     drop(renderer);
     output.commit()?;
     check_floors(&args.fail_under, &tally)?;
@@ -135,7 +128,7 @@ pub(in crate::cli) fn run(args: &OutcomesArgs, common: &Common, printer: Printer
 }
 
 /// Fails if calls were not judged; in a replay without any judged call, the servers were missing.
-fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result<(), Failure> {
+fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result {
     match (tally.unanswered(), tally.with_outcome() + tally.not_executed) {
         (0, _) => Ok(()),
         (_, 0) if is_replayed => {
@@ -147,13 +140,8 @@ fn check_complete(tally: &CallCounts, is_replayed: bool) -> Result<(), Failure> 
 }
 
 /// Decides outcomes by the catalog and by the results in the file; returns the number of known tools.
-fn judge(
-    file: &TrajectoryFile,
-    tools: &KnownTools,
-    sink: &mut Sink<'_>,
-    printer: Printer,
-) -> Result<usize, Failure> {
-    let mut bar = printer.bar(Unit::Trajectories);
+fn judge(file: &TrajectoryFile, tools: &KnownTools, sink: &mut Sink<'_>, printer: Printer) -> Result<usize> {
+    let bar = printer.bar();
     for index in 0..file.len() {
         let trajectory = file.read(index)?;
         let calls = classify_trajectory(&trajectory, tools, &mut |_, call| recorded_reply(call));
@@ -164,9 +152,9 @@ fn judge(
 }
 
 /// Fails if a share is below its floor, or unknown; names it.
-fn check_floors(floors: &[Floor], tally: &CallCounts) -> Result<(), Failure> {
+fn check_floors(floors: &[Floor], tally: &CallCounts) -> Result {
     let mut is_missed = false;
-    for Floor { name, least } in floors {
+    for (name, least) in floors {
         let rate = match *name {
             "tool_name_validity" => Some(tally.tool_name_validity()),
             "schema_compliance" => Some(tally.schema_compliance()),

@@ -2,9 +2,9 @@
 
 mod pairs;
 mod sample;
-mod table;
 
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,8 +12,8 @@ use clap::{ArgGroup, Args};
 use m3_images::task_image::image_folders;
 use m3_judge::review::arrangement::Rules;
 use m3_judge::review::{
-    ImageSize, ImageSource, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, Reviews, lock_path,
-    preferences_path, reviewed, store_path, write_table,
+    DecideError, ImageSize, ImageSource, Images, LabelDesk, LabelFile, Pairs, PairsDesk, ReviewDesk, Reviews,
+    lock_path, preferences_path, read_table, reviewed, store_path, write_table,
 };
 use m3_mcp::ToolCatalog;
 use m3_report::audit::Pictures;
@@ -25,11 +25,9 @@ use m3_trajectory::json::Keys;
 use m3_trajectory::{Duplicates, Trajectory, TrajectoryFile};
 use m3_web::Handler;
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input::{self, PredictionsArg};
-use crate::cli::common::output::{Output, refuse_equal};
-use crate::cli::common::printer::Printer;
-use crate::cli::common::served_page::serve_page;
+use crate::cli::common::{
+    Failure, Output, PredictionsArg, Printer, Result, code, input, refuse_equal, serve_page,
+};
 use crate::export::MediaFiles;
 use crate::result_files::ResultFiles;
 
@@ -115,10 +113,11 @@ const WHOLE: (u32, u8) = (1280, 85);
 const THUMBNAIL: (u32, u8) = (160, 70);
 
 /// Serves the page, or does work that needs no page.
-pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result {
     if args.references == Path::new("-") {
-        let message = "decisions are kept beside REF, and standard input has no place\nhint: name a file";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "decisions are kept beside REF, and standard input has no place\nhint: name a file",
+        ));
     }
     args.check_written()?;
     let name = args.name();
@@ -147,11 +146,11 @@ pub(super) fn run(args: &ReviewArgs, printer: Printer) -> Result<(), Failure> {
     reviews.find_runs(folder_of(&args.references));
     if let Some(table) = &args.export {
         let mut output = Output::open(Some(table), &[&args.references], printer)?;
-        write_table(&reviews, &mut output).map_err(|cause| Failure::written(&cause))?;
+        write_table(&reviews, &mut output)?;
         return output.commit();
     }
     if let Some(table) = &args.import {
-        return table::import(table, &mut reviews, &rules, &name, printer);
+        return import(table, &mut reviews, &rules, &name, printer);
     }
     let problems = (args.references.as_path(), file.problems());
     let desk = ReviewDesk::new(reviews, rules, args.pictures()?, problems, &name);
@@ -166,7 +165,7 @@ fn is_within(workspace: &Path, folders: &[PathBuf]) -> bool {
 
 impl ReviewArgs {
     /// Refuses to overwrite files that are read, and people's decisions, which are kept beside the references.
-    fn check_written(&self) -> Result<(), Failure> {
+    fn check_written(&self) -> Result {
         let beside = [store_path(&self.references), preferences_path(&self.references)];
         let read = [Some(&self.references), self.tools.as_ref(), self.pairs.as_ref()];
         let kept = read.into_iter().flatten().chain(&beside).map(PathBuf::as_path);
@@ -182,8 +181,9 @@ impl ReviewArgs {
         let name = written.to_string_lossy();
         let is_kept = [".reviews.jsonl", ".preferences.jsonl"].iter().any(|ending| name.ends_with(ending));
         if is_kept && written.exists() {
-            let message = format!("`{name}` is what people have said of references\nhint: name another file");
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(format!(
+                "`{name}` is what people have said of references\nhint: name another file"
+            )));
         }
         Ok(())
     }
@@ -195,7 +195,7 @@ impl ReviewArgs {
         name.unwrap_or_else(|| "reviewer".to_owned())
     }
 
-    fn pictures(&self) -> Result<Images, Failure> {
+    fn pictures(&self) -> Result<Images> {
         let folders = input::image_folders(self.images.as_ref(), || image_folders(&self.references))?;
         let [whole, small] =
             [WHOLE, THUMBNAIL].map(|(side, quality)| Pictures::of_size(&folders, side, quality));
@@ -217,7 +217,7 @@ impl ReviewArgs {
         }))
     }
 
-    fn pairs(&self, originals: &Path, name: &str, printer: Printer) -> Result<(), Failure> {
+    fn pairs(&self, originals: &Path, name: &str, printer: Printer) -> Result {
         let [file] = input::open_all([&self.references], self.duplicates, printer)?;
         let pairs = pairs::of(originals, (&self.references, all(&file)?), printer)?;
         let pairs = Pairs::open(pairs, &preferences_path(&self.references))?;
@@ -228,22 +228,16 @@ impl ReviewArgs {
         self.serve(Mutex::new(PairsDesk::new(pairs, self.pictures()?, &source, name)), printer)
     }
 
-    fn label(
-        &self,
-        predictions: &Path,
-        references: Vec<Trajectory>,
-        name: &str,
-        printer: Printer,
-    ) -> Result<(), Failure> {
+    fn label(&self, predictions: &Path, references: Vec<Trajectory>, name: &str, printer: Printer) -> Result {
         let predicted = all(&input::open_predicted(predictions, printer)?)?;
         let candidates = sample::sample(&references, &predicted, self.sample, self.seed);
         if candidates.is_empty() {
-            let message = "no call of the predictions is of a tool that the reference of its task calls too\n\
-                hint: the predictions come first: --label PRED REF";
-            return Err(Failure::new(code::INPUT, message));
+            return Err(Failure::input(
+                "no call of the predictions is of a tool that the reference of its task calls too\n\
+                hint: the predictions come first: --label PRED REF",
+            ));
         }
-        let file =
-            LabelFile::open(&self.labels).map_err(|error| Failure::new(code::INPUT, error.to_string()))?;
+        let file = LabelFile::open(&self.labels).map_err(Failure::input)?;
         printer.note(&format!(
             "{} to label, in `{}`",
             counted(candidates.len(), "pair"),
@@ -255,36 +249,32 @@ impl ReviewArgs {
     }
 
     /// Serves a page until the user ends it.
-    fn serve(&self, desk: impl Handler, printer: Printer) -> Result<(), Failure> {
+    fn serve(&self, desk: impl Handler, printer: Printer) -> Result {
         let advice = "private address: whoever has it can decide in your name; Ctrl-C stops the server";
         serve_page(desk, (self.port, !self.no_open, advice), printer)
     }
 
     /// Copies the files of results, which are beside the references, if these are written into another folder.
-    fn copy_files(&self, references: &mut [Trajectory], out: &Path, printer: Printer) -> Result<(), Failure> {
+    fn copy_files(&self, references: &mut [Trajectory], out: &Path, printer: Printer) -> Result {
         let folder = |path: &Path| folder_of(path).canonicalize().ok();
         if out == Path::new("-") || folder(out) == folder(&self.references) {
             return Ok(());
         }
         let (from, mut files) = (MediaFiles::beside(&self.references, Vec::new()), ResultFiles::beside(out));
         for reference in references {
-            let taken = files.take(reference, Some((".", &from)));
-            taken.map_err(|message| Failure::new(code::UNAVAILABLE, message))?;
+            files.take(reference, Some((".", &from))).map_err(Failure::unavailable)?;
         }
         files.problem().iter().for_each(|problem| printer.warn(problem));
         Ok(())
     }
 
     /// Writes the accepted and edited references.
-    fn write(&self, reviews: &Reviews, out: &Path, printer: Printer) -> Result<(), Failure> {
+    fn write(&self, reviews: &Reviews, out: &Path, printer: Printer) -> Result {
         let mut references = reviewed(reviews, self.with_undecided);
         let mut output = Output::open(Some(out), &[&self.references], printer)?;
         self.copy_files(&mut references.references, out, printer)?;
         let texts = references.references.iter().map(|made| made.to_json().to_text(Keys::AsRead));
-        let lines: Vec<String> = texts.map(|text| json_without_hidden(&text).into_owned()).collect();
-        let ends = if lines.is_empty() { ["[", "]\n"] } else { ["[\n", "\n]\n"] };
-        let written = write!(output, "{}{}{}", ends[0], lines.join(",\n"), ends[1]);
-        written.map_err(|cause| Failure::written(&cause))?;
+        output.write_list(texts.map(|text| Ok(json_without_hidden(&text).into_owned())))?;
         output.commit()?;
         for (id, state, note) in &references.left_out {
             let note = if note.is_empty() { String::new() } else { format!(": {}", shortened(note, 200)) };
@@ -299,6 +289,51 @@ impl ReviewArgs {
     }
 }
 
-fn all(file: &TrajectoryFile) -> Result<Vec<Trajectory>, Failure> {
+fn all(file: &TrajectoryFile) -> Result<Vec<Trajectory>> {
     (0..file.len()).map(|index| file.read(index).map_err(Failure::from)).collect()
+}
+
+/// The largest table that is read, in bytes: `--export` writes no larger one.
+const MAX_TABLE: u64 = 256 << 20;
+
+/// The most problems of a table that are printed one by one.
+const SHOWN_PROBLEMS: usize = 50;
+
+/// Makes all decisions of a table, but none of them if the table has a problem.
+pub(super) fn import(
+    table: &Path,
+    reviews: &mut Reviews,
+    rules: &Rules,
+    name: &str,
+    printer: Printer,
+) -> Result {
+    let shown = table.display();
+    let unreadable = |cause: io::Error| Failure::input(format!("failed to read `{shown}`: {cause}"));
+    let reader: Box<dyn io::Read> = match table {
+        path if path == Path::new("-") => Box::new(io::stdin()),
+        path => Box::new(File::open(path).map_err(unreadable)?),
+    };
+    let changes = match read_table(reviews, rules, reader.take(MAX_TABLE)) {
+        Ok(changes) => changes,
+        Err(wrong) => {
+            for problem in wrong.iter().take(SHOWN_PROBLEMS) {
+                Printer::error(&format!("{shown}: {problem}"));
+            }
+            let more = wrong.len().saturating_sub(SHOWN_PROBLEMS);
+            let more = if more > 0 { format!("{more} more; ") } else { String::new() };
+            return Err(Failure::input(format!(
+                "{more}nothing was decided\nhint: mend the lines and import the file again"
+            )));
+        }
+    };
+    let count = changes.len();
+    let late = changes.decide(reviews, name).map_err(|error| match error {
+        DecideError::Store(error) => error.into(),
+        error => Failure::input(error),
+    })?;
+    for problem in &late {
+        Printer::error(&format!("{shown}: {problem}"));
+    }
+    printer.note(&format!("{} decided", counted(count - late.len(), "reference")));
+    if late.is_empty() { Ok(()) } else { Err(Failure::silent(code::FAILED)) }
 }

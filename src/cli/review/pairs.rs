@@ -1,20 +1,17 @@
 //! Pairs of a reference and the run that it was made of.
 
 use std::collections::HashMap;
-use std::io::Write as _;
 use std::path::Path;
 
+use m3_judge::review::Pairs;
 use m3_judge::review::origin::{Origin, content};
-use m3_judge::review::{Counts, Pairs};
-use m3_report::{Cell, Column, Sheet, SheetForm, write_sheets};
+use m3_report::{SheetForm, write_sheets};
 use m3_support::text::counted;
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::{Json, Keys};
 
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input;
-use crate::cli::common::output::place_of;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, Result, input, place_of, print};
+use crate::report::Table;
 
 const MEANING: [&str; 2] = [
     "share: of the reconstructed trajectory, without ties",
@@ -27,10 +24,11 @@ pub(super) fn of(
     originals: &Path,
     (path, references): (&Path, Vec<Trajectory>),
     printer: Printer,
-) -> Result<Vec<[Trajectory; 2]>, Failure> {
+) -> Result<Vec<[Trajectory; 2]>> {
     if place_of(originals) == place_of(path) {
-        let message = "both files are the same\nhint: the runs come first: --pairs ORIGINAL REF";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "both files are the same\nhint: the runs come first: --pairs ORIGINAL REF",
+        ));
     }
     let ran = input::open_predicted(originals, printer)?;
     let mut runs: HashMap<String, Vec<(usize, String)>> =
@@ -78,12 +76,11 @@ pub(super) fn of(
     if !pairs.is_empty() {
         return Ok(pairs);
     }
-    let message = match (missing, equal) {
+    Err(Failure::input(match (missing, equal) {
         (0, 0) => "the two files have no task in common\nhint: the runs come first: --pairs ORIGINAL REF",
         (_, 0) => "no reference was made of a run in this file\nhint: name the file that was judged",
         _ => "there is no pair whose sides differ",
-    };
-    Err(Failure::new(code::INPUT, message))
+    }))
 }
 
 /// The calls of each step, without their order: two trajectories are the same if these are.
@@ -102,40 +99,25 @@ fn calls(trajectory: &Trajectory) -> Vec<Vec<(&str, String)>> {
 }
 
 /// Prints how often people prefer each side.
-pub(super) fn summarize(pairs: &Pairs) -> Result<(), Failure> {
+pub(super) fn summarize(pairs: &Pairs) -> Result {
     let summary = pairs.summary();
-    let mut out = Printer::out();
     if summary.people.is_empty() {
         let pairs = counted(summary.pairs, "pair");
-        let written = writeln!(out, "{pairs}, and nobody has judged any of them").and_then(|()| out.flush());
-        return written.map_err(|cause| Failure::output("standard output", &cause));
+        return print(format!("{pairs}, and nobody has judged any of them\n"));
     }
-    let line = |name: &str, counts: Counts| {
-        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-        let share = counts.share().map_or_else(|| "-".to_owned(), percent);
-        let interval = counts.interval();
-        let interval = interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
-        let cells = [
-            name.to_owned(),
-            counts.reconstructed.to_string(),
-            counts.original.to_string(),
-            counts.ties.to_string(),
-            share,
-            interval.unwrap_or_else(|| "-".to_owned()),
-        ];
-        cells.map(Cell::new).to_vec()
-    };
-    let people = summary.people.iter().map(|(name, counts)| line(name, *counts));
-    let numbers = ["reconstructed", "original", "ties", "share", "95 % interval"];
-    let sheet = Sheet {
-        title: counted(summary.pairs, "pair"),
-        notes: MEANING.map(str::to_owned).to_vec(),
-        columns: [Column::text("who")]
-            .into_iter()
-            .chain(numbers.map(|name| Column::number(name, name)))
-            .collect(),
-        rows: people.chain([line("all", summary.all)]).collect(),
-    };
-    let written = write_sheets(SheetForm::Terminal { columns: 80, is_styled: false }, &[sheet], &mut out);
-    written.map_err(|cause| Failure::output("standard output", &cause))
+    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    let interval = |(low, high): (f64, f64)| format!("{} to {}", percent(low), percent(high));
+    let dash = || "-".to_owned();
+    let people = summary.people.iter().map(|(name, counts)| (name.as_str(), *counts));
+    let sheet = Table::new(people.chain([("all", summary.all)]))
+        .text("who", |(name, _)| (*name).to_owned())
+        .number("reconstructed", "reconstructed", |(_, counts)| counts.reconstructed.to_string())
+        .number("original", "original", |(_, counts)| counts.original.to_string())
+        .number("ties", "ties", |(_, counts)| counts.ties.to_string())
+        .number("share", "share", |(_, counts)| counts.share().map_or_else(dash, percent))
+        .number("95 % interval", "95 % interval", |(_, counts)| counts.interval().map_or_else(dash, interval))
+        .sheet(counted(summary.pairs, "pair"), MEANING.map(str::to_owned).to_vec());
+    let mut text = Vec::new();
+    write_sheets(SheetForm::Terminal { columns: 80, is_styled: false }, &[sheet], &mut text)?;
+    print(text)
 }

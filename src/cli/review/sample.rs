@@ -60,13 +60,9 @@ fn candidates(references: &[Trajectory], predictions: &[Trajectory]) -> Vec<Cand
                 let (Some(one), Some(two)) = (arguments(reference), arguments(predicted)) else { continue };
                 let [first, second] = [&one, &two].map(|arguments| arguments.to_text(Keys::Sorted));
                 if seen.insert(format!("{task}\n{}\n{first}\n{second}", reference.tool)) {
-                    found.push(Candidate {
-                        id: format!("{}{run}/{}-{}", prediction.id, expected + 1, made + 1),
-                        task,
-                        tool: reference.tool.clone(),
-                        reference: one,
-                        predicted: two,
-                    });
+                    let id = format!("{}{run}/{}-{}", prediction.id, expected + 1, made + 1);
+                    let tool = reference.tool.clone();
+                    found.push(Candidate { id, task, tool, reference: one, predicted: two });
                 }
             }
         }

@@ -12,13 +12,12 @@ use m3_servers::candidates::Candidates;
 use m3_servers::distractors::DistractorKind;
 use serde_json::{Map, Value};
 
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::llm::ReplyArgs;
+use crate::cli::common::{EncoderArgs, ReplyArgs};
 
 /// Options of `m3 run`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(in crate::cli) struct RunArgs {
+pub(crate) struct RunArgs {
     /// Tasks: JSON, JSON Lines, either in gzip or zstd; `-` for standard input
     pub(super) tasks: PathBuf,
     /// The model, such as openai:gpt-5, or replay:FILE to replay a cassette

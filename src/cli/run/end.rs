@@ -1,15 +1,13 @@
 //! The report when a run has ended.
 
 use m3_executor::TOOLS_UNREAD;
-use m3_executor::run::{Price, Prices, RunEnd, RunSummary};
+use m3_executor::run::{Price, Prices, RunEnd};
 use m3_llm::{ModelName, Usage};
 use m3_outcomes::Outcome;
 use m3_support::text::{counted, duration, shortened, visible};
 
 use super::RunArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::output::print_rows;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, Result, code, print_rows};
 
 /// The price of a model, by its whole name or by the provider's name for it.
 pub(super) fn price(prices: &Prices, name: &ModelName) -> Option<Price> {
@@ -30,7 +28,7 @@ pub(super) fn say(
     name: &ModelName,
     args: &RunArgs,
     printer: Printer,
-) -> Result<(), Failure> {
+) -> Result {
     let usage = end.summary.usage.plus(end.interrupted.1);
     let cost = prices.and_then(|prices| price(prices, name)).map(|price| price.cost(usage));
     print_rows(&rows(end, cost), 1)?;
@@ -63,19 +61,8 @@ pub(super) fn say(
 }
 
 fn rows(end: &RunEnd, cost: Option<f64>) -> Vec<(&'static str, String)> {
-    let RunSummary {
-        predictions,
-        answered,
-        max_steps,
-        budget,
-        context_overflow,
-        error,
-        steps,
-        calls,
-        outcomes,
-        usage,
-        tools_unread: _,
-    } = &end.summary;
+    let summary = &end.summary;
+    let (outcomes, usage) = (&summary.outcomes, summary.usage);
     let known = Outcome::ALL.map(Outcome::name);
     let in_order =
         known.iter().copied().chain(outcomes.keys().map(String::as_str).filter(|name| !known.contains(name)));
@@ -85,18 +72,18 @@ fn rows(end: &RunEnd, cost: Option<f64>) -> Vec<(&'static str, String)> {
         })
         .collect();
     let mut rows = vec![
-        ("tasks", predictions.to_string()),
-        ("answered", answered.to_string()),
-        ("max_steps", max_steps.to_string()),
-        ("budget", budget.to_string()),
+        ("tasks", summary.predictions.to_string()),
+        ("answered", summary.answered.to_string()),
+        ("max_steps", summary.max_steps.to_string()),
+        ("budget", summary.budget.to_string()),
     ];
-    if *context_overflow > 0 {
-        rows.push(("context_overflow", context_overflow.to_string()));
+    if summary.context_overflow > 0 {
+        rows.push(("context_overflow", summary.context_overflow.to_string()));
     }
     rows.extend([
-        ("error", error.to_string()),
-        ("steps", steps.to_string()),
-        ("calls", calls.to_string()),
+        ("error", summary.error.to_string()),
+        ("steps", summary.steps.to_string()),
+        ("calls", summary.calls.to_string()),
         ("outcomes", if outcomes.is_empty() { "none".to_owned() } else { outcomes.join(", ") }),
         ("tokens", usage.in_words()),
     ]);

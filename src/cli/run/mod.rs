@@ -3,7 +3,6 @@
 mod args;
 mod end;
 mod offering;
-mod servers;
 mod tasks;
 mod view;
 
@@ -12,8 +11,7 @@ use std::sync::Arc;
 pub(super) use args::RunArgs;
 use m3_executor::RunBlocker;
 use m3_executor::run::{
-    OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, RunProgress, StartedRun,
-    ToolSource,
+    OutputError, OutputFolder, Prices, PricesError, Run, RunEnd, RunError, RunProgress, ToolSource,
 };
 use m3_llm::{Cassette, CassetteError, Model, ModelBlocker, ModelError, ModelName, Pictures, Recorder};
 use m3_mcp::ToolCatalog;
@@ -21,16 +19,14 @@ use m3_mcp::config::HostConfig;
 use m3_support::redact::Redactor;
 use m3_support::text::{counted, shortened};
 use m3_trajectory::TrajectoryFile;
-use servers::StartedServers;
 pub(super) use tasks::say_problems;
 use tokio_util::sync::CancellationToken;
 use view::View;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{Signals, interrupted, runtime};
-use crate::cli::common::llm::{check_record, open_model_with, record};
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{
+    Failure, Printer, Result, Signals, check_record, code, open_model, record, runtime,
+};
 
 /// The inputs, model, servers and output, opened and checked before anything is started.
 struct Ready {
@@ -46,31 +42,23 @@ struct Ready {
 }
 
 /// Runs tasks.
-pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: &RunArgs, common: &Common, printer: Printer) -> Result {
     let ready = prepare(args, common, printer)?;
     let runtime = runtime()?;
     let signals = Signals::listen(&runtime);
     let prices = ready.prices.clone();
-    let ended = runtime.block_on(async {
-        tokio::select! {
-            // A second interruption should end everything at once.
-            biased;
-            () = signals.second.cancelled() => Err(interrupted()),
-            ended = run_all(args, common, ready, &signals.first, printer) => ended,
-        }
-    });
+    let ended = runtime.block_on(signals.until_second(run_all(args, common, ready, &signals.first, printer)));
     // Tasks that still wait must not keep the program running: servers end with their hosts.
     runtime.shutdown_background();
-    let ended = signals.settle_failure(ended);
-    let (end, name) = ended?;
+    let (end, name) = signals.settle_failure(ended)?;
     end::say(&end, prices.as_ref(), &name, args, printer)
 }
 
 /// Opens and checks everything before the first server is started and the first request is sent.
-fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, Failure> {
+fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready> {
     let prices = args.prices.as_deref().map(Prices::read).transpose()?;
-    let config = servers::configuration(args, common, printer)?;
-    let (model, cassette) = open_model_with(
+    let config = offering::configuration(args, common, printer)?;
+    let (model, cassette) = open_model(
         &args.llm,
         args.asking.llm_key_from.as_deref(),
         (args.workers.into(), args.asking.llm_tries),
@@ -78,26 +66,17 @@ fn prepare(args: &RunArgs, common: &Common, printer: Printer) -> Result<Ready, F
     )?;
     check_record(args.record.as_ref(), cassette.as_deref())?;
     if config.is_none() && cassette.is_none() {
-        let message =
-            "no servers\nhint: `--servers CONFIG` names them; `--servers servers/local.json` starts m3's own";
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(
+            "no servers\nhint: `--servers CONFIG` names them; `--servers servers/local.json` starts m3's own",
+        ));
     }
     let pictures = Pictures::new();
     let tasks = tasks::open(args, &model, &pictures, printer)?;
     let references = offering::references(args, printer)?;
     let output = OutputFolder::open(&args.out)?;
     let (model, recorder) = record(model, args.record.as_ref())?;
-    Ok(Ready {
-        tasks,
-        references,
-        model: Arc::new(model),
-        cassette,
-        recorder,
-        config,
-        pictures,
-        prices,
-        output,
-    })
+    let model = Arc::new(model);
+    Ok(Ready { tasks, references, model, cassette, recorder, config, pictures, prices, output })
 }
 
 /// Starts the servers, runs the tasks and ends the servers; returns how the run ended, and the model's name.
@@ -107,20 +86,19 @@ async fn run_all(
     mut ready: Ready,
     stop: &CancellationToken,
     printer: Printer,
-) -> Result<(RunEnd, ModelName), Failure> {
+) -> Result<(RunEnd, ModelName)> {
     // The patterns for outcomes are compiled while servers start.
     drop(tokio::task::spawn_blocking(m3_outcomes::prepare));
     let (config, cassette) = (ready.config.take(), ready.cassette.take());
     // The secrets of servers and of the model: a server's result may contain the model's key, and is sent to the
     // model.
     let secrets = config.iter().flat_map(|config| &config.servers).flat_map(|server| &server.secrets);
-    let redactor = ready.model.redactor_with(secrets.map(String::as_str))?;
+    let redactor = ready.model.redactor_with(secrets.map(String::as_str)).map_err(Failure::input)?;
     // The folder of shared servers; it is removed when they are closed.
     let shared = tempfile::tempdir().map_err(|cause| Failure::temporary(&cause))?;
     match (config, cassette) {
         (Some(config), _) => {
-            let StartedServers { catalog, host } =
-                servers::start(&config, shared.path(), &redactor, stop, printer).await?;
+            let (catalog, host) = offering::start(&config, shared.path(), &redactor, stop, printer).await?;
             let host = Arc::new(host);
             let source = ToolSource::Live { host: Arc::clone(&host), recorder: ready.recorder.clone() };
             let ended = run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await;
@@ -129,12 +107,12 @@ async fn run_all(
             ended
         }
         (None, Some(cassette)) => {
-            let catalog = servers::sorted(m3_executor::recorded_catalog(&cassette));
+            let catalog = offering::sorted(m3_executor::recorded_catalog(&cassette));
             let source = ToolSource::Replayed { cassette, recorder: ready.recorder.clone() };
             run_with(args, common, ready, (catalog, source, redactor), (stop, printer)).await
         }
         // `prepare` has refused this case.
-        (None, None) => Err(Failure::new(code::INPUT, "no servers")),
+        (None, None) => Err(Failure::input("no servers")),
     }
 }
 
@@ -145,7 +123,7 @@ async fn run_with(
     ready: Ready,
     (catalog, source, redactor): (ToolCatalog, ToolSource, Redactor),
     (stop, printer): (&CancellationToken, Printer),
-) -> Result<(RunEnd, ModelName), Failure> {
+) -> Result<(RunEnd, ModelName)> {
     let Ready { tasks, references, model, recorder, pictures, prices, output, .. } = ready;
     if let Some(recorder) = &recorder {
         recorder.hide(redactor.clone());
@@ -154,14 +132,14 @@ async fn run_with(
     let (catalog, known) = offering::checkable(args, catalog, (stop, printer)).await?;
     let offered = args.asking.top_tools.or(args.asking.candidates.candidates);
     let offered = offered.map_or(usize::MAX, |count| count as usize).min(catalog.len());
-    m3_executor::check_tool_count(args.options().mode, model.name(), offered)?;
+    m3_executor::check_tool_count(args.options().mode, model.name(), offered).map_err(Failure::input)?;
     let (checked, named) = (known.clone(), offering::names_of_unusable(&known));
     let tasks =
         offering::offer(args, common.assets()?, (tasks, references), (catalog, known), (stop, printer))
             .await?;
     let mode = args.options().mode;
     if let Some(collision) = tasks.iter().find_map(|task| task.offered.collision(mode)) {
-        return Err(Failure::new(code::INPUT, collision.to_string()));
+        return Err(Failure::input(collision));
     }
     let name = model.name().clone();
     let begun = Run {
@@ -183,18 +161,15 @@ async fn run_with(
     say_start(standing, &name, args, printer);
     end::warn_of_missing_price(prices.as_ref(), &name, printer);
     let price = prices.as_ref().and_then(|prices| end::price(prices, &name));
-    let end = watch(begun, View::new(standing, args.workers, price, stop, printer), stop).await?;
+    let view = View::new(standing, args.workers, price, stop, printer);
+    let ended = begun.go(Arc::clone(&view.events), stop.clone()).await;
+    view.finish();
+    let end = ended?;
     offering::warn_of_unchecked(&checked, &named, printer);
     match recorder.and_then(|recorder| recorder.failure()) {
         Some(error) => Err(error.into()),
         None => Ok((end, name)),
     }
-}
-
-async fn watch(begun: StartedRun, view: View, stop: &CancellationToken) -> Result<RunEnd, Failure> {
-    let ended = begun.go(view.events(), stop.clone()).await;
-    view.finish();
-    Ok(ended?)
 }
 
 fn say_start(standing: RunProgress, name: &ModelName, args: &RunArgs, printer: Printer) {
@@ -235,7 +210,7 @@ fn say_standing(standing: RunProgress, printer: Printer) {
 
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
-        Self::new(code::UNAVAILABLE, error.to_string())
+        Self::unavailable(error)
     }
 }
 
@@ -254,7 +229,7 @@ impl From<PricesError> for Failure {
     fn from(error: PricesError) -> Self {
         match error {
             PricesError::File(error) => error.into(),
-            error @ PricesError::Shape { .. } => Self::new(code::INPUT, error.to_string()),
+            error @ PricesError::Shape { .. } => Self::input(error),
         }
     }
 }
@@ -280,6 +255,6 @@ impl From<RunError> for Failure {
             );
         }
         // Something that the run needs is missing.
-        Self::new(code::UNAVAILABLE, message)
+        Self::unavailable(message)
     }
 }

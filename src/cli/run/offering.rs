@@ -1,6 +1,8 @@
-//! The tools that each task is offered: all, the nearest to its text, or candidates with those that it needs.
+//! The servers of a run, and the tools that each task is offered: all, the nearest to its text, or candidates with
+//! those that it needs.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use m3_embedding::Embedder;
@@ -8,24 +10,27 @@ use m3_encoder::AssetOptions;
 use m3_executor::nearest::nearest_tools;
 use m3_executor::run::RunTask;
 use m3_executor::{Instruction, OfferedTools};
-use m3_mcp::{ServerTools, ToolCatalog};
+use m3_mcp::config::HostConfig;
+use m3_mcp::{Host, ServerState, ServerStatus, ServerTools, ToolCatalog};
 use m3_outcomes::KnownTools;
 use m3_servers::candidates::Candidates;
 use m3_servers::distractors::DistractorKind;
+use m3_support::redact::Redactor;
+use m3_support::text::shortened;
 use m3_trajectory::{Duplicates, Task, TrajectoryFile};
 use tokio_util::sync::CancellationToken;
 
-use super::RunArgs;
-use super::tasks::{self, CheckedTask};
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hints::candidates_message;
-use crate::cli::common::hosting::{interrupted, warn_of_schemas};
-use crate::cli::common::input::open_all;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::Common;
+use crate::cli::common::{
+    EncoderArgs, Failure, Printer, Result, StartNotes, candidates_message,
+    configuration as configuration_of_servers, interrupted, open_all, select, shown_lines,
+    start as start_all, warn_of_schemas,
+};
+use crate::cli::run::RunArgs;
+use crate::cli::run::tasks::{self, CheckedTask};
 
 /// Opens the references that say which tools tasks need, if candidates are asked for.
-pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<TrajectoryFile>, Failure> {
+pub(super) fn references(args: &RunArgs, printer: Printer) -> Result<Option<TrajectoryFile>> {
     let Some(path) = args.asking.candidates.references.as_deref() else { return Ok(None) };
     let [references] = open_all([path], Duplicates::Last, printer)?;
     Ok(Some(references))
@@ -40,7 +45,7 @@ pub(super) async fn checkable(
     args: &RunArgs,
     mut catalog: ToolCatalog,
     (stop, printer): (&CancellationToken, Printer),
-) -> Result<(ToolCatalog, KnownTools), Failure> {
+) -> Result<(ToolCatalog, KnownTools)> {
     let known = Arc::new(KnownTools::new(&catalog));
     let preparing = Arc::clone(&known);
     let preparing = tokio::task::spawn_blocking(move || drop(preparing.all_unusable_schemas()));
@@ -88,7 +93,7 @@ pub(super) async fn offer(
     (tasks, references): (Vec<CheckedTask>, Option<TrajectoryFile>),
     (catalog, known): (ToolCatalog, KnownTools),
     (stop, printer): (&CancellationToken, Printer),
-) -> Result<Vec<RunTask>, Failure> {
+) -> Result<Vec<RunTask>> {
     let nearest = args.asking.top_tools.map(|count| count as usize).filter(|count| *count < catalog.len());
     let rule = match (args.asking.candidates.choice().zip(references), nearest) {
         (Some((candidates, references)), _) => {
@@ -106,7 +111,7 @@ pub(super) async fn offer(
     tokio::select! {
         // The encoder may be downloading, which cannot be stopped early.
         () = stop.cancelled() => Err(interrupted()),
-        chosen = choosing => chosen.unwrap_or_else(|error| Err(Failure::new(code::UNAVAILABLE, error.to_string()))),
+        chosen = choosing => chosen.unwrap_or_else(|error| Err(Failure::unavailable(error))),
     }
 }
 
@@ -133,7 +138,7 @@ impl Rule {
         catalog: &ToolCatalog,
         embedder: Option<&mut Embedder>,
         stop: &CancellationToken,
-    ) -> Result<Result<ToolCatalog, String>, Failure> {
+    ) -> Result<Result<ToolCatalog, String>> {
         match (self, embedder) {
             (Self::Nearest { instruction, count }, Some(embedder)) => {
                 let text = instruction.text_of(task).unwrap_or_default();
@@ -173,10 +178,10 @@ impl Choice {
         tasks: Vec<CheckedTask>,
         catalog: &ToolCatalog,
         stop: &CancellationToken,
-    ) -> Result<Vec<RunTask>, Failure> {
+    ) -> Result<Vec<RunTask>> {
         let mut embedder =
             self.rule.needs_encoder().then(|| self.encoder.open(assets, self.printer)).transpose()?;
-        let mut bar = self.printer.bar(Unit::Trajectories);
+        let bar = self.printer.bar();
         let total = tasks.len() as u64;
         let (mut offered, mut problems) = (Vec::with_capacity(tasks.len()), Vec::new());
         let mut choices = HashMap::new();
@@ -213,4 +218,74 @@ impl Choice {
 fn run_task(checked: CheckedTask, offered: Arc<OfferedTools>) -> RunTask {
     let CheckedTask { task, image, is_selected } = checked;
     RunTask { task, image, is_selected, offered }
+}
+
+/// Reads the configuration, if there is one.
+pub(super) fn configuration(args: &RunArgs, common: &Common, printer: Printer) -> Result<Option<HostConfig>> {
+    let Some(path) = &args.servers else { return Ok(None) };
+    let refusal = format!(
+        "`{}` is a catalog; a run needs servers\nhint: a configuration with `{{\"simulated\": {{\"catalog\": ..}}}}` \
+         plays it",
+        path.display()
+    );
+    let mut config = configuration_of_servers(path, &args.encoder, &refusal, (common, printer))?;
+    select(&mut config, &args.server)?;
+    Ok(Some(config))
+}
+
+/// Starts all servers, to know their tools, which every task may be offered. Returns the tools, and the host of the
+/// servers that tasks share, which keep running.
+pub(super) async fn start(
+    config: &HostConfig,
+    workspace: &Path,
+    redactor: &Redactor,
+    stop: &CancellationToken,
+    printer: Printer,
+) -> Result<(ToolCatalog, Host)> {
+    let hosted = start_all(config, workspace, redactor, (printer, StartNotes::Slow), stop).await?;
+    let statuses = hosted.host.statuses().await;
+    if let Err(failure) = all_started(&statuses, redactor) {
+        hosted.host.close().await;
+        return Err(failure);
+    }
+    let catalog = sorted(hosted.host.catalog().without_secrets(redactor));
+    if catalog.is_empty() {
+        hosted.host.close().await;
+        return Err(Failure::input("the servers offer no tool\nhint: `m3 tools CONFIG` lists them"));
+    }
+    for server in &catalog.servers {
+        for rejected in &server.rejected {
+            let name = shortened(&format!("{}/{}", server.server, rejected.name), 100);
+            printer.warn(&format!("a tool is left out: {name}: {}", shortened(&rejected.reason, 200)));
+        }
+    }
+    Ok((catalog, hosted.host.into_shared().await))
+}
+
+/// Fails if one of the servers is not available; prints the reason for each.
+fn all_started(statuses: &[ServerStatus], redactor: &Redactor) -> Result {
+    let failed = statuses.iter().filter_map(|status| match &status.state {
+        ServerState::Failed(error) => {
+            Some(format!("{} failed: {}", status.server, shown_lines(&redactor.text(&error.to_string()))))
+        }
+        // A server that has died since is started again by the first call.
+        _ => None,
+    });
+    let failed: Vec<String> = failed.collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    for reason in &failed {
+        Printer::error(reason);
+    }
+    Err(Failure::unavailable(
+        "not all servers can be started, and tasks should be offered the same tools\nhint: `--server NAME` \
+                   names those to use, and `\"disabled\": true` leaves one out",
+    ))
+}
+
+/// Sorts servers by name, so that the order of a configuration does not matter.
+pub(super) fn sorted(mut catalog: ToolCatalog) -> ToolCatalog {
+    catalog.servers.sort_by(|a, b| a.server.cmp(&b.server));
+    catalog
 }

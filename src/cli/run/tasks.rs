@@ -14,10 +14,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::{Duplicates, Problems, Severity, Task, TrajectoryFile};
 
 use super::RunArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::nearest;
-use crate::cli::common::input;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::{Failure, Printer, Result, code, input, nearest};
 
 /// A task that can be run.
 pub(super) struct CheckedTask {
@@ -35,7 +32,7 @@ pub(super) fn open(
     model: &Model,
     pictures: &Pictures,
     printer: Printer,
-) -> Result<Vec<CheckedTask>, Failure> {
+) -> Result<Vec<CheckedTask>> {
     let (tasks, mut problems) = read(args)?;
     let is_selected = match select(args, &tasks) {
         // The selected tasks may be among those that cannot be read.
@@ -72,7 +69,7 @@ pub(super) fn open(
 }
 
 /// Prints problems one by one; returns the failure for bad input.
-pub(in crate::cli) fn say_problems(problems: &[String]) -> Failure {
+pub(crate) fn say_problems(problems: &[String]) -> Failure {
     for problem in problems.iter().take(SHOWN) {
         Printer::error(problem);
     }
@@ -87,14 +84,13 @@ pub(super) fn of_task(task: &Task, problem: &str) -> String {
 }
 
 /// Reads all readable tasks of the file, and returns the problems of the file: no two tasks may have the same id.
-fn read(args: &RunArgs) -> Result<(Vec<Task>, Vec<String>), Failure> {
+fn read(args: &RunArgs) -> Result<(Vec<Task>, Vec<String>)> {
     let file = TrajectoryFile::scan_tasks(&args.tasks, Duplicates::Last)?;
     if file.has_steps() {
-        let message = format!(
+        return Err(Failure::input(format!(
             "`{}` has trajectories, not tasks\nhint: a task has `id`, `image` and `question`, and no `steps`",
             file.name()
-        );
-        return Err(Failure::new(code::INPUT, message));
+        )));
     }
     let errors = file.problems().iter().filter(|problem| problem.severity == Severity::Error);
     let mut problems: Vec<String> = errors.map(ToString::to_string).collect();
@@ -106,17 +102,20 @@ fn read(args: &RunArgs) -> Result<(Vec<Task>, Vec<String>), Failure> {
             file.name()
         )
     }));
-    let tasks = (0..file.len()).map(|index| Ok(file.read_task(index)?)).collect::<Result<_, Failure>>()?;
+    let tasks = (0..file.len()).map(|index| Ok(file.read_task(index)?)).collect::<Result<_>>()?;
     Ok((tasks, problems))
 }
 
 /// Selects the tasks to run.
-fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
+fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>> {
     let known: HashSet<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     if let Some(id) = args.id.iter().find(|id| !known.contains(id.as_str())) {
         let known: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
-        let message = format!("there is no task `{}`{}", shortened(id, 100), nearest(id, &known));
-        return Err(Failure::new(code::INPUT, message));
+        return Err(Failure::input(format!(
+            "there is no task `{}`{}",
+            shortened(id, 100),
+            nearest(id, &known)
+        )));
     }
     let is_of_type = |task: &Task| args.task_type.is_none() || task.task_type == args.task_type;
     let is_wanted = |task: &Task| args.id.is_empty() || args.id.contains(&task.id);
@@ -131,7 +130,7 @@ fn select(args: &RunArgs, tasks: &[Task]) -> Result<Vec<bool>, Failure> {
             [] => "no task has a type".to_owned(),
             types => format!("the types are {}", types.join(", ")),
         };
-        return Err(Failure::new(code::INPUT, format!("no task is selected\nhint: {hint}")));
+        return Err(Failure::input(format!("no task is selected\nhint: {hint}")));
     }
     Ok(selected)
 }
@@ -177,7 +176,7 @@ fn unusable(
     };
     std::thread::scope(|scope| {
         let working: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let mut bar = printer.bar(Unit::Images);
+        let bar = printer.bar();
         while working.iter().any(|thread| !thread.is_finished()) {
             bar.set("checking images", done.load(Ordering::Relaxed) as u64, selected.len() as u64);
             std::thread::sleep(std::time::Duration::from_millis(5));

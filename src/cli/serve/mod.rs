@@ -1,9 +1,8 @@
-//! The command `m3 serve`: serves m3's own servers, whose options have files of their own.
+//! The command `m3 serve`: serves m3's own servers. The options of `score` and `simulated` are in modules of their own.
 
 mod score;
 mod simulated;
 
-use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,12 +11,10 @@ use clap::{Args, Subcommand};
 use m3_mcp::Toolbox;
 use m3_mcp::serve::{EndReason, HttpOptions, HttpServer, ServeError, http as http_of_tools, stdio};
 use serde_json::{Map, Value, json};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
 use super::Common;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::hosting::{heard_signals, next_signal};
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Failure, Printer, Result, asked_to_end, code, print, single_thread_runtime};
 
 /// Options of `m3 serve`.
 #[derive(Debug, Args)]
@@ -74,71 +71,33 @@ struct Reach {
 }
 
 /// Serves until the client ends the connection or the user stops it.
-pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result<(), Failure> {
+pub(super) fn run(args: ServeArgs, common: &Common, printer: Printer) -> Result {
     let http = args.reach.http.map(|address| HttpOptions { address, allowed_hosts: args.reach.allow_remote });
-    let toolboxes = match args.server {
-        Server::Barcode(files) => vec![builtin("barcode", &files.workspace)?],
-        Server::Image(files) => vec![builtin("image", &files.workspace)?],
-        Server::Math => vec![builtin("math", Path::new("."))?],
-        Server::Score(score) => {
-            let desk = score::open(*score, common, printer)?;
-            let serving = match http {
-                Some(options) => Serves::Scores(desk, options),
-                None => Serves::Tools(vec![score::toolbox(&desk)], None),
-            };
-            return serve(serving, printer);
-        }
-        Server::Simulated(simulated) => {
-            match simulated::toolboxes(&simulated, http.is_some(), common, printer)? {
-                Some(toolboxes) => toolboxes,
-                None => return Ok(()),
-            }
-        }
-    };
-    serve(Serves::Tools(toolboxes, http), printer)
-}
-
-/// The service, and its transport.
-enum Serves {
-    /// Tools, over HTTP or else standard input and output.
-    Tools(Vec<Arc<dyn Toolbox>>, Option<HttpOptions>),
-    /// The reward service.
-    Scores(Arc<score::Desk>, HttpOptions),
-}
-
-/// One of the servers that need only a workspace.
-fn builtin(name: &str, workspace: &Path) -> Result<Arc<dyn Toolbox>, Failure> {
-    match m3_servers::builtin(name, workspace) {
-        Ok(Some(toolbox)) => Ok(toolbox),
-        Ok(None) => Err(Failure::new(code::INPUT, format!("there is no server `{name}`"))),
-        Err(error) => Err(Failure::new(code::INPUT, error.to_string())),
-    }
-}
-
-/// Serves until the end.
-fn serve(serves: Serves, printer: Printer) -> Result<(), Failure> {
     // On a single thread, calls begin in the order in which they arrive; long work runs on other threads.
-    let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|error| Failure::new(code::UNAVAILABLE, format!("failed to start: {error}")))?;
-    let ended = match serves {
-        Serves::Scores(desk, options) => {
+    let runtime = single_thread_runtime()?;
+    let ended = match (args.server, http) {
+        (Server::Score(score), Some(options)) => {
+            let desk = score::open(*score, common, printer)?;
             let ending = async |server| desk.end(server).await;
             over_http(&runtime, score::serve(&desk, &options), ending, printer)
         }
-        Serves::Tools(toolboxes, Some(options)) => {
-            over_http(&runtime, http_of_tools(toolboxes, &options), HttpServer::stop, printer)
-        }
-        Serves::Tools(toolboxes, None) => match <[Arc<dyn Toolbox>; 1]>::try_from(toolboxes) {
-            Ok([toolbox]) => runtime.block_on(stdio(toolbox)).map_err(|error| failed(&error)),
-            Err(toolboxes) => Err(Failure::new(
-                code::INPUT,
-                format!(
+        (server, http) => {
+            let Some(toolboxes) = toolboxes(server, http.is_some(), common, printer)? else {
+                return Ok(());
+            };
+            match (http, toolboxes.as_slice()) {
+                (Some(options), _) => {
+                    over_http(&runtime, http_of_tools(toolboxes, &options), HttpServer::stop, printer)
+                }
+                (None, [toolbox]) => {
+                    runtime.block_on(stdio(Arc::clone(toolbox))).map_err(|error| failed(&error))
+                }
+                (None, several) => Err(Failure::input(format!(
                     "{} servers cannot share standard input\nhint: serve them with `--http`",
-                    toolboxes.len()
-                ),
-            )),
-        },
+                    several.len()
+                ))),
+            }
+        }
     };
     // A thread may still wait for input that never comes.
     runtime.shutdown_background();
@@ -148,12 +107,37 @@ fn serve(serves: Serves, printer: Printer) -> Result<(), Failure> {
     }
 }
 
+/// The servers to serve; `None` if a configuration was printed instead.
+fn toolboxes(
+    server: Server,
+    is_http: bool,
+    common: &Common,
+    printer: Printer,
+) -> Result<Option<Vec<Arc<dyn Toolbox>>>> {
+    Ok(Some(vec![match server {
+        Server::Barcode(files) => builtin("barcode", &files.workspace)?,
+        Server::Image(files) => builtin("image", &files.workspace)?,
+        Server::Math => builtin("math", Path::new("."))?,
+        Server::Score(score) => score::toolbox(&score::open(*score, common, printer)?),
+        Server::Simulated(simulated) => return simulated::toolboxes(&simulated, is_http, common, printer),
+    }]))
+}
+
+/// One of the servers that need only a workspace.
+fn builtin(name: &str, workspace: &Path) -> Result<Arc<dyn Toolbox>> {
+    match m3_servers::builtin(name, workspace) {
+        Ok(Some(toolbox)) => Ok(toolbox),
+        Ok(None) => Err(Failure::input(format!("there is no server `{name}`"))),
+        Err(error) => Err(Failure::input(error)),
+    }
+}
+
 fn over_http(
     runtime: &Runtime,
     starting: impl Future<Output = Result<HttpServer, ServeError>>,
     ending: impl AsyncFnOnce(HttpServer),
     printer: Printer,
-) -> Result<EndReason, Failure> {
+) -> Result<EndReason> {
     runtime.block_on(async {
         let server = starting.await.map_err(|error| failed(&error))?;
         announce(&server, printer)?;
@@ -168,13 +152,11 @@ fn over_http(
 }
 
 /// Prints the servers' addresses: a line of JSON for programs, and lines for people.
-fn announce(server: &HttpServer, printer: Printer) -> Result<(), Failure> {
+fn announce(server: &HttpServer, printer: Printer) -> Result {
     let endpoints: Map<String, Value> =
         server.endpoints().map(|(name, url)| (name.to_owned(), Value::String(url))).collect();
     let line = json!({ "address": server.address().to_string(), "servers": endpoints });
-    let mut out = Printer::out();
-    let written = writeln!(out, "{line}").and_then(|()| out.flush());
-    written.map_err(|cause| Failure::output("standard output", &cause))?;
+    print(format!("{line}\n"))?;
     for (name, url) in server.endpoints() {
         printer.note(&format!("`{name}` is served at {url}"));
     }
@@ -183,11 +165,6 @@ fn announce(server: &HttpServer, printer: Printer) -> Result<(), Failure> {
     }
     printer.note("Ctrl-C stops the server");
     Ok(())
-}
-
-/// Returns when the user, or the program that started this, asks for the end.
-pub(super) async fn asked_to_end() {
-    next_signal(&mut heard_signals()).await;
 }
 
 fn failed(error: &ServeError) -> Failure {

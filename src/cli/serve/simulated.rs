@@ -1,6 +1,5 @@
 //! `m3 serve simulated`: simulates the servers of a catalog.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,9 +13,7 @@ use m3_support::text::{json_without_hidden, shortened};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Common;
-use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{EncoderArgs, Failure, Printer, Result, print};
 
 /// Options of `m3 serve simulated`.
 #[derive(Debug, Args)]
@@ -98,9 +95,10 @@ pub(super) fn toolboxes(
     is_http: bool,
     common: &Common,
     printer: Printer,
-) -> Result<Option<Vec<Arc<dyn Toolbox>>>, Failure> {
+) -> Result<Option<Vec<Arc<dyn Toolbox>>>> {
     let options = args.options();
-    let simulation = open(&options, args, common, printer)?;
+    let embedder = options.needs_encoder().then(|| args.encoder.open(common.assets()?, printer));
+    let simulation = options.open(embedder.transpose()?.as_mut())?;
     tell(&simulation, args, printer);
     let mut servers = simulation.servers;
     if let Some(name) = &args.server {
@@ -108,43 +106,25 @@ pub(super) fn toolboxes(
         servers.retain(|server| server.name() == name);
         if servers.is_empty() {
             let name = shortened(name, 80);
-            return Err(Failure::new(
-                code::INPUT,
-                format!("there is no server `{name}` to simulate\nhint: the servers are {known}"),
-            ));
+            return Err(Failure::input(format!(
+                "there is no server `{name}` to simulate\nhint: the servers are {known}"
+            )));
         }
     }
     if args.print_config {
         let text = serde_json::to_string_pretty(&configuration(args, &servers)).unwrap_or_default();
-        let mut out = Printer::out();
-        let written = writeln!(out, "{}", json_without_hidden(&text)).and_then(|()| out.flush());
-        written.map_err(|cause| Failure::output("standard output", &cause))?;
+        print(format!("{}\n", json_without_hidden(&text)))?;
         return Ok(None);
     }
     if servers.len() > 1 && !is_http {
-        let message = format!(
+        return Err(Failure::input(format!(
             "{} servers cannot share standard input and output\nhint: choose one with `--server` ({}), serve all \
              with `--http 127.0.0.1:0`, or print a configuration with an entry for each with `--print-config`",
             servers.len(),
             names(&servers),
-        );
-        return Err(Failure::new(code::INPUT, message));
+        )));
     }
     Ok(Some(servers.into_iter().map(|server| server as Arc<dyn Toolbox>).collect()))
-}
-
-/// Reads the files and makes the servers.
-fn open(
-    options: &SimulatedOptions,
-    args: &SimulatedArgs,
-    common: &Common,
-    printer: Printer,
-) -> Result<Simulation, Failure> {
-    let mut embedder = None;
-    if options.needs_encoder() {
-        embedder = Some(args.encoder.open(common.assets()?, printer)?);
-    }
-    Ok(options.open(embedder.as_mut())?)
 }
 
 /// Warns about the parts of the files that cannot be used, and says how many recorded calls can.
@@ -229,21 +209,16 @@ fn names(servers: &[Arc<SimulatedServer>]) -> String {
 
 impl SimulatedArgs {
     fn options(&self) -> SimulatedOptions {
-        let faults = Faults {
-            delay: self.faults.delay.unwrap_or_default(),
-            failure_rate: self.faults.failure_rate,
-            crash_rate: self.faults.crash_rate,
-            hang_rate: self.faults.hang_rate,
-        };
+        let FaultArgs { delay, failure_rate, crash_rate, hang_rate } = self.faults;
+        let faults = Faults { delay: delay.unwrap_or_default(), failure_rate, crash_rate, hang_rate };
+        let kind = self.offer.distractor_kind;
+        let distractors = self.offer.distractors.map(|count| DistractorOptions { count, kind });
         SimulatedOptions {
             catalog: self.catalog.clone(),
             trajectories: self.trajectories.clone(),
             behaviour: Behaviour { seed: self.seed, is_strict: self.strict, faults },
             only: self.offer.only.clone(),
-            distractors: self
-                .offer
-                .distractors
-                .map(|count| DistractorOptions { count, kind: self.offer.distractor_kind }),
+            distractors,
         }
     }
 }

@@ -18,7 +18,7 @@ const REASON: usize = 300;
 
 /// The outcomes gathered so far.
 #[derive(Debug, Default)]
-pub struct OutcomesGatherer {
+pub(crate) struct OutcomesGatherer {
     all: OutcomeSums,
     by_type: BTreeMap<String, OutcomeSums>,
     by_tool: BTreeMap<String, CallCounts>,
@@ -45,7 +45,11 @@ impl OutcomeSums {
 
 impl OutcomesGatherer {
     /// Adds the calls of a trajectory and returns its report.
-    pub fn add(&mut self, trajectory: &Trajectory, calls: &[ClassifiedCall]) -> TrajectoryOutcomesReport {
+    pub(crate) fn add(
+        &mut self,
+        trajectory: &Trajectory,
+        calls: &[ClassifiedCall],
+    ) -> TrajectoryOutcomesReport {
         let tally = CallCounts::from_calls(calls);
         self.all.add(tally);
         if let Some(task_type) = &trajectory.task_type {
@@ -66,7 +70,7 @@ impl OutcomesGatherer {
     }
 
     /// Notes a server that could not be started for a trajectory.
-    pub fn add_unavailable(&mut self, server: &str, reason: &str) {
+    pub(crate) fn add_unavailable(&mut self, server: &str, reason: &str) {
         let entry = self.servers.entry(server.to_owned()).or_insert_with(|| UnavailableServerReport {
             server: server.to_owned(),
             trajectories: 0,
@@ -76,15 +80,13 @@ impl OutcomesGatherer {
     }
 
     /// The counts of all calls so far.
-    #[must_use]
-    pub fn tally(&self) -> &CallCounts {
+    pub(crate) fn tally(&self) -> &CallCounts {
         &self.all.tally
     }
 
     /// The summary. `predictions` is the file's name; `known_tools` is the number of tools that calls were checked
     /// against.
-    #[must_use]
-    pub fn finish(self, predictions: &str, known_tools: usize, is_replayed: bool) -> OutcomesSummary {
+    pub(crate) fn finish(self, predictions: &str, known_tools: usize, is_replayed: bool) -> OutcomesSummary {
         let tally = &self.all.tally;
         let answers = match (is_replayed, tally.answered + tally.unanswered()) {
             (true, _) => "replayed",

@@ -6,9 +6,10 @@ use m3_report::sheet::{Cell, Column, Sheet};
 use m3_support::text::counted;
 
 use super::{
-    CallOutcomeReport, NotJudgedCounts, OutcomesSummary, RateReport, SetOutcomesReport, TallyReport,
-    ToolOutcomesReport, TrajectoryOutcomesReport,
+    CallOutcomeReport, NotJudgedCounts, OutcomesSummary, RateReport, RuleReport, SetOutcomesReport,
+    TallyReport, ToolOutcomesReport, TrajectoryOutcomesReport,
 };
+use crate::report::Table;
 
 /// The most tools that are shown.
 const TOOLS: usize = 10;
@@ -20,7 +21,7 @@ const LISTED: usize = 20;
 const NOT_EXECUTED: &str = "fits the schema (not executed)";
 
 /// The first failed calls, which are shown, and the number of all.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct FailedCalls {
     pub(super) calls: Vec<FailedCall>,
     /// The number of all failed calls, shown or not.
@@ -28,7 +29,6 @@ pub(super) struct FailedCalls {
 }
 
 /// A call without success.
-#[derive(Debug)]
 pub(super) struct FailedCall {
     pub(super) id: String,
     pub(super) call: CallOutcomeReport,
@@ -58,23 +58,14 @@ impl FailedCalls {
 
     /// The failed calls as a table.
     pub(super) fn sheet(&self) -> Option<Sheet> {
-        let row = |failed: &FailedCall| {
-            let cells = [
-                failed.id.clone(),
-                failed.place(),
-                failed.call.tool.clone().unwrap_or_default(),
-                failed.verdict(),
-                failed.call.rule.clone(),
-                failed.call.evidence.clone(),
-            ];
-            cells.map(Cell::new).to_vec()
-        };
-        (self.count > 0).then(|| Sheet {
-            title: "Calls without success".to_owned(),
-            notes: self.rest().into_iter().collect(),
-            columns: ["id", "place", "tool", "outcome", "rule", "evidence"].map(Column::text).to_vec(),
-            rows: self.calls.iter().map(row).collect(),
-        })
+        let table = Table::new(&self.calls)
+            .text("id", |failed| failed.id.clone())
+            .text("place", |failed| failed.place())
+            .text("tool", |failed| failed.call.tool.clone().unwrap_or_default())
+            .text("outcome", |failed| failed.verdict())
+            .text("rule", |failed| failed.call.rule.clone())
+            .text("evidence", |failed| failed.call.evidence.clone());
+        (self.count > 0).then(|| table.sheet("Calls without success", self.rest().into_iter().collect()))
     }
 }
 
@@ -149,44 +140,31 @@ pub(super) fn shares(tally: &TallyReport) -> Vec<(String, u64, f64)> {
 pub(super) fn outcomes(summary: &OutcomesSummary) -> Sheet {
     let tally = &summary.aggregate.tally;
     let is_empty = tally.judged + tally.not_executed == 0;
-    let row = |name: &str, count: u64, share: String| {
-        vec![Cell::new(name.replace('_', " ")), Cell::new(count.to_string()), Cell::new(share)]
-    };
-    let shares = shares(tally).into_iter();
-    let mut rows: Vec<_> =
-        shares.map(|(name, count, share)| row(&name, count, percent(share, is_empty))).collect();
-    for (why, count) in NotJudged::ALL.iter().zip(tally.not_judged.all()) {
-        if count > 0 {
-            rows.push(row(&format!("not judged: {}", why.name()), count, String::new()));
-        }
-    }
+    let shares =
+        shares(tally).into_iter().map(|(name, count, share)| (name, count, percent(share, is_empty)));
+    let not_judged = NotJudged::ALL.iter().zip(tally.not_judged.all()).filter(|(_, count)| *count > 0);
+    let not_judged = not_judged
+        .map(|(why, count)| (format!("not judged: {}", why.name().replace('_', " ")), count, String::new()));
     let mut notes = vec![headline(summary)];
     notes.extend(summary.notes.iter().cloned());
-    Sheet {
-        title: "What became of calls".to_owned(),
-        notes,
-        columns: vec![
-            Column::text("outcome"),
-            Column::number("calls", "calls"),
-            Column::number("share", "share"),
-        ],
-        rows,
-    }
+    Table::new(shares.chain(not_judged))
+        .text("outcome", |(name, ..)| name.clone())
+        .number("calls", "calls", |(_, count, _)| count.to_string())
+        .number("share", "share", |(.., share)| share.clone())
+        .sheet("What became of calls", notes)
 }
 
 /// MCP-Bench's rates.
 pub(super) fn rates(summary: &OutcomesSummary) -> Sheet {
-    let row = |(name, value, of): (&str, Option<RateReport>, &str)| {
-        let (text, counts) = rate(value);
-        let counts = if text == "-" { counts } else { format!("{counts} {of}") };
-        vec![Cell::new(name), Cell::new(text), Cell::new(counts)]
-    };
-    Sheet {
-        title: "Rates".to_owned(),
-        notes: Vec::new(),
-        columns: vec![Column::text("rate"), Column::number("value", "value"), Column::text("of")],
-        rows: rate_rows(summary).map(row).to_vec(),
-    }
+    let rows = rate_rows(summary).map(|(name, value, of)| (name, rate(value), of));
+    Table::new(rows)
+        .text("rate", |(name, ..)| (*name).to_owned())
+        .number("value", "value", |(_, (text, _), _)| text.clone())
+        .text(
+            "of",
+            |(_, (text, counts), of)| if text == "-" { counts.clone() } else { format!("{counts} {of}") },
+        )
+        .sheet("Rates", Vec::new())
 }
 
 /// The tables of types of task (if wanted), of the tools that fail most, and of the rules, if they are not empty.
@@ -251,41 +229,23 @@ fn tools(summary: &OutcomesSummary) -> Sheet {
 }
 
 fn rules(summary: &OutcomesSummary) -> Sheet {
-    let rows = summary.rules.iter().map(|rule| {
+    let verdict = |rule: &RuleReport| {
         let verdict = rule.outcome.as_deref().or(rule.not_judged.as_deref());
-        let verdict = verdict.unwrap_or(Verdict::NotExecuted.name());
-        let cells =
-            [rule.rule.clone(), verdict.replace('_', " "), rule.confidence.clone(), rule.calls.to_string()];
-        cells.map(Cell::new).to_vec()
-    });
-    Sheet {
-        title: "Rules that decided".to_owned(),
-        notes: Vec::new(),
-        columns: vec![
-            Column::text("rule"),
-            Column::text("outcome"),
-            Column::text("confidence"),
-            Column::number("calls", "calls"),
-        ],
-        rows: rows.collect(),
-    }
+        verdict.unwrap_or(Verdict::NotExecuted.name()).replace('_', " ")
+    };
+    Table::new(&summary.rules)
+        .text("rule", |rule| rule.rule.clone())
+        .text("outcome", |rule| verdict(rule))
+        .text("confidence", |rule| rule.confidence.clone())
+        .number("calls", "calls", |rule| rule.calls.to_string())
+        .sheet("Rules that decided", Vec::new())
 }
 
 /// Servers that were not available, with the reasons.
 pub(super) fn servers(summary: &OutcomesSummary) -> Sheet {
-    let rows = summary.unavailable_servers.iter().map(|server| {
-        [server.server.clone(), server.trajectories.to_string(), server.reason.clone()]
-            .map(Cell::new)
-            .to_vec()
-    });
-    Sheet {
-        title: "Servers that were not available".to_owned(),
-        notes: Vec::new(),
-        columns: vec![
-            Column::text("server"),
-            Column::number("trajectories", "tasks"),
-            Column::text("reason"),
-        ],
-        rows: rows.collect(),
-    }
+    Table::new(&summary.unavailable_servers)
+        .text("server", |server| server.server.clone())
+        .number("trajectories", "tasks", |server| server.trajectories.to_string())
+        .text("reason", |server| server.reason.clone())
+        .sheet("Servers that were not available", Vec::new())
 }

@@ -32,6 +32,11 @@ impl<W: Write> Terminal<W> {
         Self { writer, has_types, is_styled, failed: FailedCalls::default() }
     }
 
+    /// Writes a text, with its lines broken.
+    fn lines(&mut self, text: &str) -> io::Result<()> {
+        wrapped(text, WIDTH).iter().try_for_each(|line| writeln!(self.writer, "{line}"))
+    }
+
     fn shares(&mut self, summary: &OutcomesSummary, color: Style) -> io::Result<()> {
         let tally = &summary.aggregate.tally;
         let is_empty = tally.judged + tally.not_executed == 0;
@@ -96,9 +101,7 @@ impl<W: Write> OutcomesRenderer for Terminal<W> {
     fn finish(&mut self, summary: &OutcomesSummary) -> io::Result<()> {
         let style = |style| if self.is_styled { style } else { Style::new() };
         let (bold, color) = (style(Style::new().bold()), style(AnsiColor::Cyan.on_default()));
-        for line in wrapped(&tables::headline(summary), WIDTH) {
-            writeln!(self.writer, "{line}")?;
-        }
+        self.lines(&tables::headline(summary))?;
         writeln!(self.writer)?;
         self.shares(summary, color)?;
         self.failed(bold)?;
@@ -113,17 +116,13 @@ impl<W: Write> OutcomesRenderer for Terminal<W> {
             writeln!(self.writer, "\n{bold}Servers that were not available{bold:#}")?;
         }
         for server in &summary.unavailable_servers {
-            for line in wrapped(&format!("{}: {}", shortened(&server.server, 60), server.reason), WIDTH) {
-                writeln!(self.writer, "{line}")?;
-            }
+            self.lines(&format!("{}: {}", shortened(&server.server, 60), server.reason))?;
         }
         if !summary.notes.is_empty() {
             writeln!(self.writer)?;
         }
         for note in &summary.notes {
-            for line in wrapped(note, WIDTH) {
-                writeln!(self.writer, "{line}")?;
-            }
+            self.lines(note)?;
         }
         self.writer.flush()
     }

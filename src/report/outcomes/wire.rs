@@ -15,221 +15,212 @@ const TOOL_NAME: usize = 200;
 /// The report that `m3 outcomes --format json` writes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(title = "m3.outcomes/1")]
-pub struct OutcomesReport {
+pub(crate) struct OutcomesReport {
     /// Everything but the trajectories.
     #[serde(flatten)]
-    pub summary: OutcomesSummary,
+    pub(crate) summary: OutcomesSummary,
     /// Every trajectory of the file, in its order, one for each id.
-    pub trajectories: Vec<TrajectoryOutcomesReport>,
+    pub(crate) trajectories: Vec<TrajectoryOutcomesReport>,
 }
 
 /// The summary of outcomes; with JSON Lines, the last line.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct OutcomesSummary {
+pub(crate) struct OutcomesSummary {
     /// Always `m3.outcomes/1`.
-    pub schema: String,
+    pub(crate) schema: String,
     /// The file of predictions, as it was named.
-    pub predictions: String,
+    pub(crate) predictions: String,
     /// Where answers come from: `none` (nothing was executed and nothing recorded), `recorded` (the predictions have
     /// the results of some calls) or `replayed` (the calls were made again).
     #[schemars(extend("enum" = ["none", "recorded", "replayed"]))]
-    pub answers: String,
+    pub(crate) answers: String,
     /// The number of tools that calls were judged by.
-    pub known_tools: usize,
+    pub(crate) known_tools: usize,
     /// The counts of all calls together.
-    pub aggregate: SetOutcomesReport,
+    pub(crate) aggregate: SetOutcomesReport,
     /// Trajectories of each type; those without a type are only in the aggregate.
-    pub by_type: BTreeMap<String, SetOutcomesReport>,
+    pub(crate) by_type: BTreeMap<String, SetOutcomesReport>,
     /// Calls of each tool that was named, known or not; a very long name is shortened.
-    pub by_tool: BTreeMap<String, ToolOutcomesReport>,
+    pub(crate) by_tool: BTreeMap<String, ToolOutcomesReport>,
     /// The rules that decided any call, in the order in which they are tried.
-    pub rules: Vec<RuleReport>,
+    pub(crate) rules: Vec<RuleReport>,
     /// Servers that could not be started for some trajectory.
-    pub unavailable_servers: Vec<UnavailableServerReport>,
+    pub(crate) unavailable_servers: Vec<UnavailableServerReport>,
     /// Notes for the reader of the numbers.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Counts and rates of a set of trajectories.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct SetOutcomesReport {
+pub(crate) struct SetOutcomesReport {
     /// The number of trajectories.
-    pub trajectories: u64,
+    pub(crate) trajectories: u64,
     /// The counts and rates of the calls in these trajectories.
     #[serde(flatten)]
-    pub tally: TallyReport,
+    pub(crate) tally: TallyReport,
 }
 
 /// The outcomes of one trajectory.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct TrajectoryOutcomesReport {
+pub(crate) struct TrajectoryOutcomesReport {
     /// The task's id.
-    pub id: String,
+    pub(crate) id: String,
     /// The task's type; null if it has none.
     #[serde(rename = "type")]
-    pub task_type: Option<String>,
+    pub(crate) task_type: Option<String>,
     /// The counts and rates of the trajectory's calls.
     #[serde(flatten)]
-    pub tally: TallyReport,
+    pub(crate) tally: TallyReport,
     /// The calls of the trajectory, in order; a call in the final reply comes last.
-    pub details: Vec<CallOutcomeReport>,
+    pub(crate) details: Vec<CallOutcomeReport>,
 }
 
 /// Counts of calls, and MCP-Bench's rates.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct TallyReport {
+pub(crate) struct TallyReport {
     /// The number of calls.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// Calls that have an outcome: the sum of `outcomes`. With `not_executed` and `not_judged` they add up to `calls`.
-    pub judged: u64,
+    pub(crate) judged: u64,
     /// Calls by outcome.
-    pub outcomes: OutcomeCounts,
+    pub(crate) outcomes: OutcomeCounts,
     /// Calls without an outcome, by reason.
-    pub not_judged: NotJudgedCounts,
+    pub(crate) not_judged: NotJudgedCounts,
     /// Calls whose answer was used.
-    pub answered: u64,
+    pub(crate) answered: u64,
     /// Calls that fit their schema and have no answer, because nothing was executed: neither success nor failure.
-    pub not_executed: u64,
+    pub(crate) not_executed: u64,
     /// Calls whose answer was decided by a rule that is not sure.
-    pub unsure: u64,
+    pub(crate) unsure: u64,
     /// Calls of known tools among all whose tool could be judged.
-    pub tool_name_validity: RateReport,
+    pub(crate) tool_name_validity: RateReport,
     /// Calls whose arguments the schema accepts, among those of known tools.
-    pub schema_compliance: RateReport,
+    pub(crate) schema_compliance: RateReport,
     /// Successes among all calls that were judged; null where some calls were not executed.
-    pub execution_success: Option<RateReport>,
+    pub(crate) execution_success: Option<RateReport>,
 }
 
 /// The number of calls without an outcome, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct NotJudgedCounts {
+pub(crate) struct NotJudgedCounts {
     /// The server could not be started, or is not in the configuration.
-    pub server_not_available: u64,
+    pub(crate) server_not_available: u64,
     /// No answer came in time.
-    pub timed_out: u64,
+    pub(crate) timed_out: u64,
     /// The server ended, or the connection broke, during the call.
-    pub server_lost: u64,
+    pub(crate) server_lost: u64,
     /// The answer breaks the protocol or is too large.
-    pub unreadable: u64,
+    pub(crate) unreadable: u64,
     /// The call failed, and the image that it or an earlier call needed was not found for the replay.
-    pub image_missing: u64,
+    pub(crate) image_missing: u64,
 }
 
 /// A share of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct RateReport {
+pub(crate) struct RateReport {
     /// The numerator.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The denominator.
-    pub of: u64,
+    pub(crate) of: u64,
     /// The rate, in [0, 1]; null where the denominator is 0.
-    pub rate: Option<f64>,
+    pub(crate) rate: Option<f64>,
 }
 
 /// Calls of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ToolOutcomesReport {
+pub(crate) struct ToolOutcomesReport {
     /// The number of calls of the tool.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// Calls by outcome.
-    pub outcomes: OutcomeCounts,
+    pub(crate) outcomes: OutcomeCounts,
     /// Calls that fit their schema and were not executed.
-    pub not_executed: u64,
+    pub(crate) not_executed: u64,
     /// Calls without an outcome, by reason.
-    pub not_judged: NotJudgedCounts,
+    pub(crate) not_judged: NotJudgedCounts,
 }
 
 /// A rule and how many calls it decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct RuleReport {
+pub(crate) struct RuleReport {
     /// The name of the rule.
-    pub rule: String,
+    pub(crate) rule: String,
     /// The outcome that the rule decides; null for a rule that says why there is none, and for `fits_schema`.
-    pub outcome: Option<String>,
+    pub(crate) outcome: Option<String>,
     /// The reason why there is no outcome; null for a rule that decides one, and for `fits_schema`.
-    pub not_judged: Option<String>,
+    pub(crate) not_judged: Option<String>,
     /// The confidence of the rule: `sure`, `unsure`, or `asked`: a language model decided.
     #[schemars(extend("enum" = ["sure", "unsure", "asked"]))]
-    pub confidence: String,
+    pub(crate) confidence: String,
     /// When the rule applies.
-    pub applies: String,
+    pub(crate) applies: String,
     /// The number of calls that the rule decided.
-    pub calls: u64,
+    pub(crate) calls: u64,
 }
 
 /// A server that could not be started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct UnavailableServerReport {
+pub(crate) struct UnavailableServerReport {
     /// The name of the server.
-    pub server: String,
+    pub(crate) server: String,
     /// The number of trajectories for which the server could not be started.
-    pub trajectories: u64,
+    pub(crate) trajectories: u64,
     /// The reason of its first failure.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// The outcome of one call.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct CallOutcomeReport {
+pub(crate) struct CallOutcomeReport {
     /// The place of the call, counted with entries that are not calls; null for a call in the final reply.
-    pub place: Option<CallPlace>,
+    pub(crate) place: Option<CallPlace>,
     /// The tool as the model named it; null if the model named none.
-    pub tool: Option<String>,
+    pub(crate) tool: Option<String>,
     /// The outcome; null where there is none, and for a call that fits its schema and was not executed.
     #[schemars(extend("enum" = ["illegal_format", "unknown_tool", "invalid_arguments", "resource_not_found", "success", null]))]
-    pub outcome: Option<String>,
+    pub(crate) outcome: Option<String>,
     /// The reason why there is no outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_judged: Option<String>,
+    pub(crate) not_judged: Option<String>,
     /// The rule that decided.
-    pub rule: String,
+    pub(crate) rule: String,
     /// The confidence of the decision: `sure`, `unsure`, or `asked`: a language model decided.
     #[schemars(extend("enum" = ["sure", "unsure", "asked"]))]
-    pub confidence: String,
+    pub(crate) confidence: String,
     /// The text that the rule decided by, shortened; untrusted, with control characters made visible.
-    pub evidence: String,
+    pub(crate) evidence: String,
     /// The problems of the arguments by the schema, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<ArgumentProblemReport>,
+    pub(crate) problems: Vec<ArgumentProblemReport>,
 }
 
 /// A problem of the arguments by the schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ArgumentProblemReport {
+pub(crate) struct ArgumentProblemReport {
     /// JSON pointer (RFC 6901) into the arguments.
-    pub pointer: String,
+    pub(crate) pointer: String,
     /// The keyword of JSON Schema that is not satisfied.
-    pub keyword: String,
+    pub(crate) keyword: String,
     /// The problem in words.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 fn outcome_counts(tally: &CallCounts) -> OutcomeCounts {
-    OutcomeCounts {
-        illegal_format: tally.outcome(Outcome::IllegalFormat),
-        unknown_tool: tally.outcome(Outcome::UnknownTool),
-        invalid_arguments: tally.outcome(Outcome::InvalidArguments),
-        resource_not_found: tally.outcome(Outcome::ResourceNotFound),
-        success: tally.outcome(Outcome::Success),
-    }
+    let [illegal_format, unknown_tool, invalid_arguments, resource_not_found, success] =
+        Outcome::ALL.map(|outcome| tally.outcome(outcome));
+    OutcomeCounts { illegal_format, unknown_tool, invalid_arguments, resource_not_found, success }
 }
 
 impl From<&CallCounts> for NotJudgedCounts {
     fn from(tally: &CallCounts) -> Self {
-        Self {
-            server_not_available: tally.without_outcome(NotJudged::ServerNotAvailable),
-            timed_out: tally.without_outcome(NotJudged::TimedOut),
-            server_lost: tally.without_outcome(NotJudged::ServerLost),
-            unreadable: tally.without_outcome(NotJudged::Unreadable),
-            image_missing: tally.without_outcome(NotJudged::ImageMissing),
-        }
+        let [server_not_available, timed_out, server_lost, unreadable, image_missing] =
+            NotJudged::ALL.map(|reason| tally.without_outcome(reason));
+        Self { server_not_available, timed_out, server_lost, unreadable, image_missing }
     }
 }
 
 impl NotJudgedCounts {
     /// The counts in the order of [`NotJudged::ALL`].
-    #[must_use]
-    pub fn all(&self) -> [u64; NotJudged::ALL.len()] {
+    pub(crate) fn all(&self) -> [u64; NotJudged::ALL.len()] {
         [self.server_not_available, self.timed_out, self.server_lost, self.unreadable, self.image_missing]
     }
 }
@@ -270,8 +261,7 @@ impl From<&CallCounts> for ToolOutcomesReport {
 
 impl RuleReport {
     /// A rule that decided this many calls.
-    #[must_use]
-    pub fn new(rule: &Rule, calls: u64) -> Self {
+    pub(crate) fn new(rule: &Rule, calls: u64) -> Self {
         let (outcome, not_judged) = names(rule);
         Self {
             rule: rule.name.to_owned(),

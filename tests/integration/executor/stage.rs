@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use m3_executor::{Attempt, AttemptEnd, Mode, OfferedTools, Record, RunOptions, TaskEvent, Tools, attempt};
 use m3_llm::{Cassette, Header, Model, ModelName, ModelOptions, Picture, Recorder, Scope};
-use m3_mcp::results::ResultStore;
+use m3_mcp::results::{Keeps, ResultStore};
 use m3_mcp::{Host, HostOptions};
 use m3_support::redact::Redactor;
 use m3_testkit::model_server::{ScriptedModel, ScriptedReply, ScriptedWire, SeenRequest};

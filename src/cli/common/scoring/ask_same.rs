@@ -15,11 +15,11 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys};
 use sha2::{Digest as _, Sha256};
 
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, Result, code};
 use crate::cli::common::hosting::{Signals, interrupted, runtime};
 use crate::cli::common::llm::{ReplyArgs, check_record, open_model, played, record, said_of_retry};
 use crate::cli::common::output::refuse_equal;
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::printer::Printer;
 
 /// The most questions at once; the model's own limit may be lower.
 const AT_ONCE: usize = 8;
@@ -35,7 +35,7 @@ const DIGITS: usize = 16;
 
 /// Options for asking a language model about uncertain pairs.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct AskSameArgs {
+pub(crate) struct AskSameArgs {
     /// Put pairs whose score is uncertain to a language model, such as openai:gpt-5 or replay:FILE, in both orders;
     /// where both answers agree the pair is sure (docs/asking.md, docs/models.md)
     #[arg(long, value_name = "MODEL")]
@@ -67,11 +67,12 @@ fn parse_band(text: &str) -> Result<Band, String> {
 }
 
 /// A language model to ask about uncertain pairs, and how to ask it.
-pub(in crate::cli) struct AskingSame {
+pub(crate) struct AskingSame {
     model: Model,
     recorder: Option<Arc<Recorder>>,
     settings: Settings,
-    band: Band,
+    /// The scores that are uncertain.
+    pub(crate) band: Band,
     /// The most pairs that are asked about.
     at_most: usize,
     /// The cassette that is recorded into.
@@ -80,9 +81,9 @@ pub(in crate::cli) struct AskingSame {
 }
 
 /// The result of asking a language model about pairs.
-pub(in crate::cli) struct AskedSame {
+pub(crate) struct AskedSame {
     /// The counts of the answers, for the report.
-    pub(in crate::cli) report: AskedReport,
+    pub(crate) report: AskedReport,
     /// The reasons why requests got no reply, or one that cannot be read.
     problems: Vec<String>,
     /// The number of requests that were answered.
@@ -92,69 +93,53 @@ pub(in crate::cli) struct AskedSame {
 
 impl AskSameArgs {
     /// Whether a model is to be asked.
-    pub(in crate::cli) fn is_wanted(&self) -> bool {
+    pub(crate) fn is_wanted(&self) -> bool {
         self.llm.is_some()
     }
 
     /// Refuses options that do nothing where no model is asked.
-    pub(in crate::cli) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result {
         if self.is_wanted() || self.replies.settings() == Settings::default() {
             return Ok(());
         }
-        let message = "`--temperature` and `--max-output-tokens` are for a model that is asked, and none is\n\
-                       hint: `--llm MODEL` names one";
-        Err(Failure::new(code::INPUT, message))
+        Err(Failure::input(
+            "`--temperature` and `--max-output-tokens` are for a model that is asked, and none is\n\
+                       hint: `--llm MODEL` names one",
+        ))
     }
 
     /// Opens the model, if one is to be asked. Nothing is sent yet; `inputs` are files that are read.
-    pub(in crate::cli) fn open(
-        &self,
-        inputs: &[&Path],
-        printer: Printer,
-    ) -> Result<Option<AskingSame>, Failure> {
+    pub(crate) fn open(&self, inputs: &[&Path], printer: Printer) -> Result<Option<AskingSame>> {
         let Some(llm) = &self.llm else { return Ok(None) };
         let written: Vec<&Path> = self.record.iter().map(PathBuf::as_path).collect();
         refuse_equal(inputs, &written)?;
-        let (model, cassette) = open_model(llm, self.llm_key_from.as_deref(), AT_ONCE, printer)?;
+        let (model, cassette) = open_model(llm, self.llm_key_from.as_deref(), (AT_ONCE, None), printer)?;
         check_record(self.record.as_ref(), cassette.as_deref())?;
         let (model, recorder) = record(model, self.record.as_ref())?;
-        let settings = self.replies.settings();
-        Ok(Some(AskingSame {
-            model,
-            recorder,
-            settings,
-            band: self.llm_band.unwrap_or_default(),
-            at_most: self.llm_at_most,
-            record: self.record.clone(),
-            is_replay: played(llm).is_some(),
-        }))
+        let (settings, band) = (self.replies.settings(), self.llm_band.unwrap_or_default());
+        let (at_most, record, is_replay) = (self.llm_at_most, self.record.clone(), played(llm).is_some());
+        Ok(Some(AskingSame { model, recorder, settings, band, at_most, record, is_replay }))
     }
 
     /// The cassettes that are recorded into or played, which no report may replace.
-    pub(in crate::cli) fn cassettes(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn cassettes(&self) -> impl Iterator<Item = &Path> {
         self.record.as_deref().into_iter().chain(self.llm.as_deref().and_then(played))
     }
 }
 
 impl AskingSame {
-    /// The range of scores that are uncertain.
-    pub(in crate::cli) fn band(&self) -> Band {
-        self.band
-    }
-
     /// Asks about pairs, and prints the counts of the answers. The replies are in the order of the pairs.
-    pub(in crate::cli) fn ask(
+    pub(crate) fn ask(
         &self,
         calls: &[CallsToCompare<'_>],
         printer: Printer,
-    ) -> Result<(Vec<PairReplies>, AskedSame), Failure> {
+    ) -> Result<(Vec<PairReplies>, AskedSame)> {
         if calls.len() > self.at_most {
-            let message = format!(
+            return Err(Failure::input(format!(
                 "{} are uncertain, and `--llm-at-most` is {}; nothing was sent\nhint: allow more, or make `--llm-band` narrower: each pair is two requests",
                 counted(calls.len(), "pair"),
                 self.at_most
-            );
-            return Err(Failure::new(code::INPUT, message));
+            )));
         }
         if !self.is_replay {
             let model = self.model.name();
@@ -195,12 +180,12 @@ impl AskingSame {
     }
 
     /// Asks about uncertain pairs of a score. Two replies that agree become an answer.
-    pub(in crate::cli) fn answers(
+    pub(crate) fn answers(
         &self,
         doubtful: &DoubtfulPairs,
         catalog: Option<&Catalog>,
         printer: Printer,
-    ) -> Result<(Answers, AskedSame), Failure> {
+    ) -> Result<(Answers, AskedSame)> {
         let none = Json::Object(Vec::new());
         let calls: Vec<_> = doubtful.iter().map(|pair| calls_to_compare(pair, catalog, &none)).collect();
         let (replies, asked) = self.ask(&calls, printer)?;
@@ -215,47 +200,25 @@ impl AskingSame {
         Ok((answers, asked))
     }
 
-    fn ask_all(&self, calls: &[CallsToCompare<'_>], printer: Printer) -> Result<AskedPairs, Failure> {
+    fn ask_all(&self, calls: &[CallsToCompare<'_>], printer: Printer) -> Result<AskedPairs> {
         let runtime = runtime()?;
         let signals = Signals::listen(&runtime);
-        let bar = Mutex::new(printer.bar(Unit::Progress));
-        let done = |done: usize, total: usize| {
-            if let Ok(mut bar) = bar.lock() {
-                bar.set("asking", done as u64, total as u64);
-            }
-        };
+        let bar = printer.bar();
+        let done = |done: usize, total: usize| bar.set("asking", done as u64, total as u64);
         // Requests that fail at once fail for the same reason, which is reported once.
         let reasons = Mutex::new(HashSet::new());
         let on_retry = |retry: Retry| {
-            if !reasons.lock().is_ok_and(|mut reasons| reasons.insert(retry.reason.clone())) {
-                return;
-            }
-            let say = || printer.note(&said_of_retry("the model", &retry));
-            match bar.lock() {
-                Ok(bar) => bar.aside(say),
-                Err(_) => say(),
+            if reasons.lock().is_ok_and(|mut reasons| reasons.insert(retry.reason.clone())) {
+                bar.aside(|| printer.note(&said_of_retry("the model", &retry)));
             }
         };
-        let asker = SameAsker {
-            model: &self.model,
-            settings: &self.settings,
-            workers: AT_ONCE,
-            stop: &signals.first,
-            told: &on_retry,
-            done: &done,
-        };
-        let ended = runtime.block_on(async {
-            tokio::select! {
-                // A second interruption should end everything at once.
-                biased;
-                () = signals.second.cancelled() => None,
-                ended = asker.ask(calls) => Some(ended),
-            }
-        });
+        let (model, settings, stop) = (&self.model, &self.settings, &signals.first);
+        let asker = SameAsker { model, settings, workers: AT_ONCE, stop, told: &on_retry, done: &done };
+        let ended = runtime.block_on(signals.until_second(async { Ok(asker.ask(calls).await) }));
         // The command does not wait for requests that a provider has not answered yet.
         runtime.shutdown_timeout(Duration::from_secs(1));
         let is_interrupted = signals.release();
-        let ended = ended.ok_or_else(interrupted)?;
+        let ended = ended?;
         Ok(AskedPairs { is_interrupted: ended.is_interrupted || is_interrupted, ..ended })
     }
 }
@@ -311,7 +274,7 @@ fn report(
 
 impl AskedSame {
     /// Reports the problems, after the report is written. Fails if requests got no reply.
-    pub(in crate::cli) fn end(&self, printer: Printer) -> Result<(), Failure> {
+    pub(crate) fn end(&self, printer: Printer) -> Result {
         for problem in self.problems.iter().take(TOLD) {
             printer.warn(problem);
         }

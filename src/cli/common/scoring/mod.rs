@@ -1,17 +1,12 @@
 //! Shared options and steps of all commands that score two files.
 
-pub(in crate::cli) mod ask_same;
-pub(in crate::cli) mod conditions;
-pub(in crate::cli) mod fidelity_model;
-pub(in crate::cli) mod grouping;
-pub(in crate::cli) mod ignored_tools;
-pub(in crate::cli) mod match_args;
-pub(in crate::cli) mod seen;
-pub(in crate::cli) mod suites;
-pub(in crate::cli) mod tool_names;
+pub(crate) mod ask_same;
+pub(crate) mod conditions;
+pub(crate) mod suites;
+pub(crate) mod tool_names;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use m3_embedding::Embedder;
@@ -28,26 +23,25 @@ use m3_trajectory::{Duplicates, SourceError, Trajectory, TrajectoryFile};
 
 use crate::cli::Common;
 use crate::cli::common::encoder::EncoderArgs;
-use crate::cli::common::failure::{Failure, code};
+use crate::cli::common::failure::{Failure, Result, code};
 use crate::cli::common::input::{self, Content, PredictionsArg};
-use crate::cli::common::places::{PointsAt, ScoredPlaces};
-use crate::cli::common::printer::{Printer, Unit};
+use crate::cli::common::places::{PointsAt, ScoredFiles, ScoredPlaces};
+use crate::cli::common::printer::Printer;
 use crate::cli::common::scoring::ask_same::{AskSameArgs, AskedSame, AskingSame};
+use crate::cli::common::scoring::conditions::ByArg;
 use crate::cli::common::scoring::conditions::{Conditions, ConditionsArgs};
-use crate::cli::common::scoring::grouping::ByArg;
-use crate::cli::common::scoring::ignored_tools::IgnoredTools;
-use crate::cli::common::scoring::seen::{FileFacts, check_order};
-use crate::cli::common::scoring::suites::ScoredFiles;
-use crate::cli::common::scoring::tool_names::{KnownNames, ToolNamesArg};
+use crate::cli::common::scoring::tool_names::IgnoredTools;
+use crate::cli::common::scoring::tool_names::ToolNamesArg;
+use crate::cli::common::scoring::tool_names::{FileFacts, check_order};
 
 /// The files to score, and the options of scoring.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ScoringArgs {
+pub(crate) struct ScoringArgs {
     /// Predicted trajectories: JSON, JSON Lines, either in gzip or zstd; the folder of a run; a trace of another program
     /// (docs/import.md), or a folder of traces; `-` for standard input
-    predictions: PredictionsArg,
+    pub(crate) predictions: PredictionsArg,
     /// Reference trajectories, in the same forms; also a table (CSV) or records of expected calls (docs/import.md)
-    references: PathBuf,
+    pub(crate) references: PathBuf,
     /// Whether both files may be predictions, or references
     #[arg(skip)]
     are_of_one_kind: bool,
@@ -65,22 +59,18 @@ pub(in crate::cli) struct ScoringArgs {
     #[arg(long, value_enum, default_value_t = ByArg::Type)]
     by: ByArg,
     #[command(flatten)]
-    ask: AskSameArgs,
+    pub(crate) ask: AskSameArgs,
     #[command(flatten)]
     encoder: EncoderArgs,
 }
 
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Everything that scoring needs, opened.
-pub(in crate::cli) struct Scoring {
-    pub(in crate::cli) predictions: TrajectoryFile,
+pub(crate) struct Scoring {
+    pub(crate) predictions: TrajectoryFile,
     /// Further repetitions of the predictions.
-    pub(in crate::cli) further: Vec<TrajectoryFile>,
-    pub(in crate::cli) references: TrajectoryFile,
-    pub(in crate::cli) profile: Profile,
+    pub(crate) further: Vec<TrajectoryFile>,
+    pub(crate) references: TrajectoryFile,
+    pub(crate) profile: Profile,
     conditions: Conditions,
     /// The counts of a language model's answers, if one was asked.
     asked: Option<AskedReport>,
@@ -96,15 +86,12 @@ pub(in crate::cli) struct Scoring {
 impl ScoringArgs {
     /// Opens the files, `further` repetitions of the predictions included, and the encoder, which is fetched if
     /// needed.
-    pub(in crate::cli) fn open(
-        &self,
-        further: &[PathBuf],
-        common: &Common,
-        printer: Printer,
-    ) -> Result<Scoring, Failure> {
+    pub(crate) fn open(&self, further: &[PathBuf], common: &Common, printer: Printer) -> Result<Scoring> {
         let mut conditions = self.conditions.open()?;
         let seen = <[Mutex<FileFacts>; 2]>::default();
-        let learn = |file: usize, trajectory: &Trajectory| held(&seen[file]).learn(trajectory);
+        let learn = |file: usize, trajectory: &Trajectory| {
+            seen[file].lock().unwrap_or_else(PoisonError::into_inner).learn(trajectory)
+        };
         let files = [self.predictions.path(printer), &self.references];
         let contents = [(files[0], Content::Predictions), (files[1], Content::Any)];
         let reading = (self.duplicates(), self.conditions.forms());
@@ -124,23 +111,18 @@ impl ScoringArgs {
         }
         let mut of_catalog = Vocabulary::default();
         conditions.catalog.iter().flat_map(|catalog| catalog.names()).for_each(|name| of_catalog.add(name));
-        let (predicted, known) =
-            (&of_predictions.tools, KnownNames { references: &of_references.tools, catalog: &of_catalog });
-        let tool_names = self.tool_names.apply(
-            std::iter::once(&mut predictions).chain(&mut further),
-            predicted,
-            known,
-            printer,
-        )?;
+        let (predicted, expected) = (&of_predictions.tools, &of_references.tools);
+        let renamed = std::iter::once(&mut predictions).chain(&mut further);
+        let tool_names = self.tool_names.apply(renamed, predicted, [expected, &of_catalog], printer)?;
         let mut ignored = IgnoredTools::default();
         if let Some(roles) = conditions.roles.as_deref() {
-            ignored = IgnoredTools::new(roles, [predicted, known.references], &tool_names, printer);
+            ignored = IgnoredTools::new(roles, [predicted, expected], &tool_names, printer);
             let all = std::iter::once(&mut predictions).chain(&mut further).chain([&mut references]);
             all.for_each(|file| file.leave_out(ignored.tools.clone()));
         }
         let paths = std::iter::once(files[0]).chain(further_paths.iter().map(PathBuf::as_path));
         conditions.pictures = ResultPictures::beside(&self.references, paths, |id| task_file_name(id, 1));
-        let is_called = |tool: &str| predicted.has(tool) || known.references.has(tool);
+        let is_called = |tool: &str| predicted.has(tool) || expected.has(tool);
         conditions.verdicts = self.conditions.matching.options(&is_called, printer);
         let embedder = self.encoder.open(common.assets()?, printer)?;
         Ok(Scoring {
@@ -159,7 +141,7 @@ impl ScoringArgs {
     }
 
     /// Exchanges predictions and references: the second file is scored against the first.
-    pub(in crate::cli) fn exchanged(self) -> Self {
+    pub(crate) fn exchanged(self) -> Self {
         let references = self.predictions.as_path().to_owned();
         Self {
             predictions: self.references.into_os_string().into(),
@@ -169,24 +151,10 @@ impl ScoringArgs {
         }
     }
 
-    /// The predictions as the user named them.
-    pub(in crate::cli) fn predictions(&self) -> &PredictionsArg {
-        &self.predictions
-    }
-
-    /// The options for asking a language model.
-    pub(in crate::cli) fn ask(&self) -> &AskSameArgs {
-        &self.ask
-    }
-
-    /// The file of references, as the user named it.
-    pub(in crate::cli) fn references(&self) -> &Path {
-        &self.references
-    }
-
     /// The files that are read.
-    pub(in crate::cli) fn inputs(&self) -> Vec<&Path> {
-        let others = [self.conditions.tools(), self.conditions.roles(), self.tool_names.file()];
+    pub(crate) fn inputs(&self) -> Vec<&Path> {
+        let others =
+            [self.conditions.tools.as_deref(), self.conditions.roles.as_deref(), self.tool_names.file()];
         let files =
             [Some(self.predictions.as_path()), Some(self.references.as_path())].into_iter().chain(others);
         files.flatten().collect()
@@ -202,7 +170,7 @@ impl ScoringArgs {
 }
 
 /// Fails if a trajectory could not be aligned; names it.
-pub(in crate::cli) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
+pub(crate) fn check_aligned(summary: &Summary) -> Result {
     let too_large = &summary.ledger.too_large;
     for id in too_large {
         Printer::error(&format!(
@@ -216,19 +184,17 @@ pub(in crate::cli) fn check_aligned(summary: &Summary) -> Result<(), Failure> {
 }
 
 /// Receives a score with its similarities, and the opener of pictures of results.
-pub(in crate::cli) type ChosenSink<'a> =
-    dyn FnMut(ScoredTrajectory<'_>, Option<&ResultPictures>) -> Result<(), Failure> + 'a;
+pub(crate) type ChosenSink<'a> = dyn FnMut(ScoredTrajectory<'_>, Option<&ResultPictures>) -> Result + 'a;
 
 impl Scoring {
     /// Asks a language model about the matched pairs of all repetitions whose fidelity is uncertain. Later scores use
     /// its answers.
-    pub(in crate::cli) fn ask(&mut self, asking: &AskingSame) -> Result<AskedSame, Failure> {
+    pub(crate) fn ask(&mut self, asking: &AskingSame) -> Result<AskedSame> {
         let Self { predictions, further, references, conditions, embedder, printer, .. } = self;
-        let mut doubtful = DoubtfulPairs::new(asking.band().scores());
+        let mut doubtful = DoubtfulPairs::new(asking.band.scores());
         for predictions in std::iter::once(&*predictions).chain(&*further) {
             let options = conditions.options(false);
-            let mut bar = printer.bar(Unit::Trajectories);
-            let mut progress = |done: usize, total: usize| bar.set("comparing", done as u64, total as u64);
+            let mut progress = printer.progress("comparing");
             let pairs = &mut doubtful;
             m3_score::find_doubtful(predictions, references, options, embedder, pairs, &mut progress)?;
         }
@@ -239,59 +205,56 @@ impl Scoring {
     }
 
     /// The catalog of `--tools`.
-    pub(in crate::cli) fn catalog(&self) -> Option<Arc<Catalog>> {
+    pub(crate) fn catalog(&self) -> Option<Arc<Catalog>> {
         self.conditions.catalog.clone()
     }
 
     /// The files of a repetition, from 1.
-    pub(in crate::cli) fn files(&self, repeat: usize) -> ScoredFiles<'_> {
+    pub(crate) fn files(&self, repeat: usize) -> ScoredFiles<'_> {
         let further = repeat.checked_sub(2).and_then(|index| self.further.get(index));
         ScoredFiles { references: &self.references, predictions: further.unwrap_or(&self.predictions) }
     }
 
     /// The places of all trajectories.
-    pub(in crate::cli) fn places(&self, points_at: PointsAt) -> ScoredPlaces {
+    pub(crate) fn places(&self, points_at: PointsAt) -> ScoredPlaces {
         let predictions = std::iter::once(&self.predictions).chain(&self.further);
         ScoredPlaces::of(points_at, &self.references, predictions)
     }
 
     /// Scores with a progress bar. `sink` gets each trajectory.
-    pub(in crate::cli) fn run(
+    pub(crate) fn run(
         &mut self,
         keeps_similarities: bool,
         sink: &mut Sink<'_, Failure>,
-    ) -> Result<(Summary, ScoreSummary), Failure> {
+    ) -> Result<(Summary, ScoreSummary)> {
         let summary = self.run_repetition(1, keeps_similarities, sink)?;
         let report = self.summarize(&summary, None)?;
         Ok((summary, report))
     }
 
     /// Scores one repetition: 1 means the predictions themselves, higher numbers the further ones.
-    pub(in crate::cli) fn run_repetition(
+    pub(crate) fn run_repetition(
         &mut self,
         repeat: usize,
         keeps_similarities: bool,
         sink: &mut Sink<'_, Failure>,
-    ) -> Result<Summary, Failure> {
+    ) -> Result<Summary> {
         let Self { predictions, further, references, conditions, embedder, .. } = self;
         let predictions = repeat.checked_sub(2).and_then(|index| further.get(index)).unwrap_or(predictions);
         let options = conditions.options(keeps_similarities);
-        let mut bar = self.printer.bar(Unit::Trajectories);
-        let summary =
-            m3_score::score(predictions, references, options, embedder, sink, &mut |done, total| {
-                bar.set("scoring", done as u64, total as u64);
-            });
-        drop(bar);
+        let mut progress = self.printer.progress("scoring");
+        let summary = m3_score::score(predictions, references, options, embedder, sink, &mut progress);
+        drop(progress);
         self.embedder.take_warnings().iter().for_each(|warning| self.printer.warn(warning));
         summary
     }
 
     /// The summary of the report; prints the warnings that a user should see.
-    pub(in crate::cli) fn summarize(
+    pub(crate) fn summarize(
         &self,
         summary: &Summary,
         repeats: Option<RepeatsReport>,
-    ) -> Result<ScoreSummary, Failure> {
+    ) -> Result<ScoreSummary> {
         if self.conditions.catalog.as_ref().is_some_and(|catalog| !catalog.is_used()) {
             self.printer.warn(
                 "the catalog of `--tools` has no schema of any tool that both sides call: it changed nothing",
@@ -314,32 +277,30 @@ impl Scoring {
         let input = |file: &TrajectoryFile| {
             Ok::<_, SourceError>(InputReport { name: file.name().to_owned(), sha256: file.digest()? })
         };
-        let tools = self.conditions.catalog.as_ref();
+        let tools = self.conditions.catalog.as_ref().map(|tools| (tools.name(), tools.digest()));
         let roles = self.conditions.roles.as_ref().map(|roles| roles.file());
+        let named =
+            |(name, sha256): (&str, &str)| InputReport { name: name.to_owned(), sha256: sha256.to_owned() };
         Ok(InputsReport {
             predictions: input(&self.predictions)?,
             repeats: self.further.iter().map(input).collect::<Result<_, _>>()?,
             references: input(&self.references)?,
-            tools: tools.map(|tools| InputReport {
-                name: tools.name().to_owned(),
-                sha256: tools.digest().to_owned(),
-            }),
-            roles: roles
-                .map(|(name, digest)| InputReport { name: name.to_owned(), sha256: digest.to_owned() }),
+            tools: tools.map(named),
+            roles: roles.map(named),
         })
     }
 
     /// Scores these references again, in this order, with their similarities. [`Scoring::run`] has printed all
     /// warnings. Without a bar (`has_bar`), `sink` may write to the terminal.
-    pub(in crate::cli) fn run_chosen(
+    pub(crate) fn run_chosen(
         &mut self,
         chosen: &[usize],
         has_bar: bool,
         sink: &mut ChosenSink<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         let Self { ref predictions, ref references, ref conditions, .. } = *self;
         let options = conditions.options(true);
-        let mut bar = has_bar.then(|| self.printer.bar(Unit::Trajectories));
+        let bar = has_bar.then(|| self.printer.progress("aligning"));
         m3_score::score_chosen(
             predictions,
             references,
@@ -348,8 +309,8 @@ impl Scoring {
             &mut self.embedder,
             &mut |scored| sink(scored, conditions.result_pictures()),
             &mut |done, total| {
-                if let Some(bar) = &mut bar {
-                    bar.set("aligning", done as u64, total as u64);
+                if let Some(bar) = &bar {
+                    bar(done, total);
                 }
             },
         )

@@ -14,18 +14,12 @@ use m3_suites::{ChosenSuite, Group, MatchedCall, Scorer, SuiteMetric, Trial, Uni
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{OpenError, Trajectory, TrajectoryFile};
 
-use crate::cli::common::failure::{Failure, code};
-
-/// The files of a repetition.
-#[derive(Clone, Copy)]
-pub(in crate::cli) struct ScoredFiles<'f> {
-    pub(in crate::cli) references: &'f TrajectoryFile,
-    pub(in crate::cli) predictions: &'f TrajectoryFile,
-}
+use crate::cli::common::failure::{Failure, Result};
+use crate::cli::common::places::ScoredFiles;
 
 /// The option that chooses suites.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct SuiteArgs {
+pub(crate) struct SuiteArgs {
     /// Also score as another benchmark does: a name of docs/suites.md, with `:published` as its program does and not its
     /// paper; repeatable. `m3` stands for the metrics that are always there
     #[arg(long = "suite", value_name = "NAME[:published]")]
@@ -55,7 +49,7 @@ impl FromStr for SuiteChoice {
 }
 
 /// The scorers of the chosen suites.
-pub(in crate::cli) struct Suites<'c> {
+pub(crate) struct Suites<'c> {
     running: Vec<(ChosenSuite, Box<dyn Scorer + 'c>)>,
     /// The predictions with their grades, for each repetition.
     graded: Vec<TrajectoryFile>,
@@ -65,11 +59,7 @@ pub(in crate::cli) struct Suites<'c> {
 
 impl SuiteArgs {
     /// Opens the scorers of the chosen suites. `graded` has graded predictions for each repetition, or is empty.
-    pub(in crate::cli) fn open<'c>(
-        &self,
-        catalog: Option<&'c Catalog>,
-        graded: &[PathBuf],
-    ) -> Result<Suites<'c>, Failure> {
+    pub(crate) fn open<'c>(&self, catalog: Option<&'c Catalog>, graded: &[PathBuf]) -> Result<Suites<'c>> {
         let mut running: Vec<(ChosenSuite, Box<dyn Scorer + 'c>)> = Vec::new();
         for choice in &self.suites {
             let SuiteChoice::Other(chosen) = choice else { continue };
@@ -78,14 +68,14 @@ impl SuiteArgs {
             }
         }
         let graded = if running.is_empty() { &[] } else { graded };
-        let unusable = |error: OpenError| Failure::new(code::INPUT, error.to_string());
+        let unusable = |error: OpenError| Failure::input(error);
         let graded =
             graded.iter().map(|path| TrajectoryFile::open_all(path, &mut |_, _| ()).map_err(unusable));
         Ok(Suites { running, graded: graded.collect::<Result<_, _>>()?, seen: HashSet::new() })
     }
 
     /// The names of a suite's metrics, which values may extend after an underscore; `None` if it is not computed.
-    pub(in crate::cli) fn metrics(&self, name: &str) -> Option<Vec<&'static str>> {
+    pub(crate) fn metrics(&self, name: &str) -> Option<Vec<&'static str>> {
         self.suites.iter().find_map(|choice| match choice {
             SuiteChoice::Own if name == OWN_SUITE => Some(Metric::of_scores().map(Metric::name).collect()),
             SuiteChoice::Other(chosen) if chosen.name() == name => {
@@ -96,25 +86,25 @@ impl SuiteArgs {
     }
 
     /// Whether the suite `m3` was named.
-    pub(in crate::cli) fn names_own(&self) -> bool {
+    pub(crate) fn names_own(&self) -> bool {
         self.suites.iter().any(|choice| matches!(choice, SuiteChoice::Own))
     }
 }
 
 impl Suites<'_> {
     /// Whether no suite was chosen.
-    pub(in crate::cli) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.running.is_empty()
     }
 
     /// The values of a task in a repetition, from 1. `matches` are its matched calls.
-    pub(in crate::cli) fn task(
+    pub(crate) fn task(
         &mut self,
         reference: &Trajectory,
         prediction: Option<&Trajectory>,
         matches: &[MatchReport],
         repeat: usize,
-    ) -> Result<Named<SuiteTrial>, Failure> {
+    ) -> Result<Named<SuiteTrial>> {
         let id = reference.id.as_str();
         self.seen.insert(id.to_owned());
         let graded = self.graded.get(repeat - 1);
@@ -136,11 +126,7 @@ impl Suites<'_> {
     }
 
     /// Scores the tasks that were not scored in this repetition, because they have no prediction.
-    pub(in crate::cli) fn end_repetition(
-        &mut self,
-        files: ScoredFiles<'_>,
-        repeat: usize,
-    ) -> Result<(), Failure> {
+    pub(crate) fn end_repetition(&mut self, files: ScoredFiles<'_>, repeat: usize) -> Result {
         let seen = std::mem::take(&mut self.seen);
         if !self.running.is_empty() {
             for index in 0..files.references.len() {
@@ -157,7 +143,7 @@ impl Suites<'_> {
     }
 
     /// The reports of all suites; with M3-Bench among them, if there is a summary of it.
-    pub(in crate::cli) fn finish(self, own: Option<&ScoreSummary>) -> Named<SuiteReport> {
+    pub(crate) fn finish(self, own: Option<&ScoreSummary>) -> Named<SuiteReport> {
         let own = own.map(|own| (OWN_SUITE.to_owned(), own_report(own)));
         let others =
             self.running.into_iter().map(|(chosen, scorer)| (chosen.name(), report(&chosen, scorer)));

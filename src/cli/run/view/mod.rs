@@ -19,7 +19,7 @@ use m3_executor::run::{Price, RunProgress};
 use m3_support::text::counted;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::common::printer::Printer;
+use crate::cli::common::Printer;
 
 /// The most tasks with their own line.
 const SHOWN: usize = 8;
@@ -35,7 +35,8 @@ const SILENCE: Duration = Duration::from_mins(1);
 
 /// The display of a run's events, until it is finished.
 pub(super) struct View {
-    events: Events,
+    /// The receiver of events.
+    pub(super) events: Events,
     /// The sender that is dropped to end the thread.
     end: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -97,11 +98,6 @@ impl View {
             }
         });
         Self { events, end: Some(end), thread: Some(thread) }
-    }
-
-    /// The receiver of events.
-    pub(super) fn events(&self) -> Events {
-        Arc::clone(&self.events)
     }
 
     /// Shows the remaining lines and ends the display.
@@ -244,7 +240,7 @@ mod tests {
     #[test]
     fn the_end_shows_every_line_that_was_told() {
         let (view, read, _) = lines(WAITING, SILENCE);
-        let events = view.events();
+        let events = Arc::clone(&view.events);
         (2..102).for_each(|number| events(told(number)));
         view.finish();
         let expected: Vec<String> = (2..102).map(|number| format!("a ({number}) started, try 2")).collect();
@@ -254,7 +250,7 @@ mod tests {
     #[test]
     fn lines_that_a_slow_reader_does_not_take_are_left_out_and_counted() {
         let (view, read, gate) = lines(3, SILENCE);
-        let events = view.events();
+        let events = Arc::clone(&view.events);
         let closed = gate.lock().unwrap();
         events(told(2));
         // From now on the first line is being written.

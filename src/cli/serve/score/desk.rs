@@ -1,18 +1,18 @@
 //! Admits requests, queues them and scores them: within limits, and without losing any.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use m3_mcp::serve::HttpServer;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::counts::Counts;
 use crate::cli::library::pairs::PairScorer;
 
 /// The limits of the service.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cli::serve) struct Limits {
+pub(crate) struct Limits {
     /// The most requests that are scored at the same time.
     pub(super) workers: usize,
     /// The most pairs that wait or are scored.
@@ -27,8 +27,7 @@ pub(in crate::cli::serve) struct Limits {
 const HELD_KIB: usize = 512 << 10;
 
 /// The scorer of the service, with its limits, queues and counters.
-#[derive(Debug)]
-pub(in crate::cli::serve) struct Desk {
+pub(crate) struct Desk {
     pub(super) scorer: PairScorer,
     pub(super) limits: Limits,
     pub(super) counts: Counts,
@@ -46,7 +45,6 @@ const FAREWELL: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The error of work that was not done because it crashed, which is a bug.
-#[derive(Debug)]
 pub(super) struct Crashed;
 
 impl Desk {
@@ -63,7 +61,7 @@ impl Desk {
     }
 
     /// Ends the service without losing a request: answers tell clients to connect elsewhere, then connections are closed.
-    pub(in crate::cli::serve) async fn end(&self, server: HttpServer) {
+    pub(crate) async fn end(&self, server: HttpServer) {
         self.is_ending.store(true, Ordering::Relaxed);
         tokio::time::sleep(FAREWELL).await;
         server.stop_within(PATIENCE).await;
@@ -103,5 +101,56 @@ impl Desk {
             work(&desk.scorer)
         });
         working.await.map_err(|_| Crashed)
+    }
+}
+
+/// The statuses that requests are counted by.
+const STATUSES: [u16; 8] = [200, 400, 403, 408, 413, 429, 500, 503];
+
+/// The counters since the start of the service.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    requests: [AtomicU64; STATUSES.len()],
+    scored: AtomicU64,
+    refused: AtomicU64,
+    microseconds: AtomicU64,
+}
+
+impl Counts {
+    pub(super) fn request(&self, status: u16) {
+        if let Some(at) = STATUSES.iter().position(|known| *known == status) {
+            self.requests[at].fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts pairs that were scored and pairs that could not be read, and adds the time of their request.
+    pub(super) fn pairs(&self, scored: usize, refused: usize, took: Duration) {
+        self.scored.fetch_add(scored as u64, Ordering::Relaxed);
+        self.refused.fetch_add(refused as u64, Ordering::Relaxed);
+        let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.microseconds.fetch_add(took, Ordering::Relaxed);
+    }
+
+    /// The counts in Prometheus' text format, version 0.0.4.
+    pub(super) fn text(&self, waiting: usize) -> String {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let mut text = String::from(
+            "# HELP m3_requests_total Requests to /score by status.\n# TYPE m3_requests_total counter\n",
+        );
+        for (status, count) in STATUSES.iter().zip(&self.requests) {
+            let _ = writeln!(text, "m3_requests_total{{status=\"{status}\"}} {}", of(count));
+        }
+        text.push_str("# HELP m3_pairs_total Pairs by what became of them.\n# TYPE m3_pairs_total counter\n");
+        let _ = writeln!(text, "m3_pairs_total{{outcome=\"scored\"}} {}", of(&self.scored));
+        let _ = writeln!(text, "m3_pairs_total{{outcome=\"refused\"}} {}", of(&self.refused));
+        text.push_str(
+            "# HELP m3_pairs_waiting Pairs that wait or are scored.\n# TYPE m3_pairs_waiting gauge\n",
+        );
+        let _ = writeln!(text, "m3_pairs_waiting {waiting}");
+        text.push_str("# HELP m3_request_seconds Time of requests that were scored.\n# TYPE m3_request_seconds summary\n");
+        let seconds = Duration::from_micros(of(&self.microseconds)).as_secs_f64();
+        let _ = writeln!(text, "m3_request_seconds_sum {seconds}");
+        let _ = writeln!(text, "m3_request_seconds_count {}", of(&self.requests[0]));
+        text
     }
 }

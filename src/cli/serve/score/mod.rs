@@ -1,7 +1,5 @@
 //! `m3 serve score`: scores for trainers and agents, over HTTP and as tools.
 
-mod body;
-mod counts;
 mod desk;
 mod service;
 mod toolbox;
@@ -16,8 +14,7 @@ use self::desk::Limits;
 pub(super) use self::service::serve;
 use self::toolbox::ScoreServer;
 use crate::cli::Common;
-use crate::cli::common::failure::Failure;
-use crate::cli::common::printer::Printer;
+use crate::cli::common::{Printer, Result};
 use crate::cli::library::pairs::PairArgs;
 
 /// Options of `m3 serve score`.
@@ -54,7 +51,7 @@ Examples:
       http://127.0.0.1:8080/score";
 
 /// Opens the scorer, and makes the desk with its limits.
-pub(super) fn open(args: ScoreServerArgs, common: &Common, printer: Printer) -> Result<Arc<Desk>, Failure> {
+pub(super) fn open(args: ScoreServerArgs, common: &Common, printer: Printer) -> Result<Arc<Desk>> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let limits = Limits {
         workers: args.workers.map_or_else(cores, usize::from),

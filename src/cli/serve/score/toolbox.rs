@@ -16,7 +16,6 @@ const SCORE: &str = "score_trajectory";
 const EXPLAIN: &str = "explain_alignment";
 
 /// The MCP server with the tools `score_trajectory` and `explain_alignment`.
-#[derive(Debug)]
 pub(super) struct ScoreServer {
     desk: Arc<Desk>,
     tools: [Tool; 2],
@@ -49,13 +48,15 @@ impl ScoreServer {
         let explains = tool == EXPLAIN;
         let done = self.desk.work(move |scorer| {
             let _place = place;
-            let (prediction, reference) =
-                (read(scorer, &arguments, "prediction")?, read(scorer, &arguments, "reference")?);
+            let prediction = read(scorer, &arguments, "prediction")?;
+            let reference = read(scorer, &arguments, "reference")?;
             if explains {
-                explained(scorer, prediction, reference)
-            } else {
-                scored(scorer, prediction, reference)
+                return Ok(ToolResult::text(scorer.audit(Some(prediction), reference)?.0));
             }
+            let pairs = scorer.score(&[(Some(prediction), reference)])?;
+            let text = pairs.first().and_then(|pair| pair.to_json().ok()).unwrap_or_default();
+            let value: Value = serde_json::from_str(&text).unwrap_or_default();
+            Ok::<_, PairError>(ToolResult::structured(&value))
         });
         match done.await {
             Ok(Ok(result)) => Answer::Result(result),
@@ -79,25 +80,6 @@ fn read(scorer: &PairScorer, arguments: &Map<String, Value>, name: &str) -> Resu
     };
     let value = arguments.get(name).ok_or_else(missing)?;
     scorer.read(name, value.to_string().as_bytes())
-}
-
-fn scored(
-    scorer: &PairScorer,
-    prediction: Trajectory,
-    reference: Trajectory,
-) -> Result<ToolResult, PairError> {
-    let pairs = scorer.score(&[(Some(prediction), reference)])?;
-    let text = pairs.first().and_then(|pair| pair.to_json().ok()).unwrap_or_default();
-    let value: Value = serde_json::from_str(&text).unwrap_or_default();
-    Ok(ToolResult::structured(&value))
-}
-
-fn explained(
-    scorer: &PairScorer,
-    prediction: Trajectory,
-    reference: Trajectory,
-) -> Result<ToolResult, PairError> {
-    Ok(ToolResult::text(scorer.audit(Some(prediction), reference)?.0))
 }
 
 fn tool(name: &str, description: &str) -> Tool {

@@ -1,21 +1,18 @@
-//! The input of `m3 grade`: predictions with their references and images.
+//! What `m3 grade` works with: predictions with their references and images, and the graders that are asked.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use m3_images::task_image::TaskImage;
-use m3_images::task_image::{find, image_folders};
-use m3_judge::grade::{GradedSubject, GradedTasks, Subject, offered};
-use m3_support::text::{counted, shortened};
+use m3_images::task_image::{TaskImage, find, image_folders};
+use m3_judge::grade::{GradedSubject, GradedTasks, Grader, Panel, Subject, offered};
+use m3_llm::Recorder;
+use m3_support::text::{counted, on_one_line, shortened};
 use m3_trajectory::catalog::Catalog;
 use m3_trajectory::{SourceError, Trajectory, TrajectoryFile};
 
-use super::GradeArgs;
-use crate::cli::common::failure::{Failure, code};
-use crate::cli::common::input;
-use crate::cli::common::printer::Printer;
-use crate::cli::common::scoring::grouping::ByArg;
+use crate::cli::common::{ByArg, Failure, Printer, Result, check_record, code, input, open_model, record};
+use crate::cli::grade::GradeArgs;
 
 /// The most problems that are reported one by one.
 const SHOWN: usize = 20;
@@ -38,7 +35,7 @@ impl<'a> Sources<'a> {
         predictions: &'a TrajectoryFile,
         references: Option<&'a TrajectoryFile>,
         printer: Printer,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let folders = input::image_folders(args.images.as_ref(), || args.image_folders())?;
         let tools = args.tools.as_deref().map(Catalog::open).transpose()?;
         let mut sources = Self {
@@ -138,7 +135,7 @@ fn readable(
     Ok(file)
 }
 
-fn say_problems(mut problems: Vec<String>) -> Result<(), Failure> {
+fn say_problems(mut problems: Vec<String>) -> Result {
     if problems.is_empty() {
         return Ok(());
     }
@@ -147,5 +144,62 @@ fn say_problems(mut problems: Vec<String>) -> Result<(), Failure> {
     problems.iter().take(SHOWN).for_each(|problem| Printer::error(problem));
     let hint = "hint: `--images DIR` names the images' folder, `--no-images` grades without them";
     let count = counted(problems.len(), "image");
-    Err(Failure::new(code::INPUT, format!("{count} cannot be shown to judges\n{hint}")))
+    Err(Failure::input(format!("{count} cannot be shown to judges\n{hint}")))
+}
+
+/// Opens all graders. A grader that cannot be asked counts as missing; fails if none can be asked.
+pub(super) fn open_panel(args: &GradeArgs, printer: Printer) -> Result<(Panel, Vec<Arc<Recorder>>)> {
+    let mut named = args.no_images_for.iter().chain(args.llm_key_from.iter().map(|(judge, _)| judge));
+    if let Some(unknown) = named.find(|name| !args.llm.contains(name)) {
+        return Err(Failure::input(format!(
+            "`{}` is not one of --llm\nhint: write it in the same way",
+            shortened(unknown, 100)
+        )));
+    }
+    if let Some(folder) = &args.record {
+        std::fs::create_dir_all(folder).map_err(Failure::at(folder))?;
+    }
+    let (mut graders, mut recorders): (Vec<Grader>, Vec<Arc<Recorder>>) = (Vec::new(), Vec::new());
+    for (index, written) in args.llm.iter().enumerate() {
+        let key = args.llm_key_from.iter().find(|(judge, _)| judge == written);
+        let key = key.map(|(_, variable)| variable.as_str());
+        let has_eyes = !args.no_images && !args.no_images_for.contains(written);
+        let grader = match open_model(written, key, (args.workers.into(), None), printer) {
+            Ok((model, played)) => {
+                let path = args.record.as_ref().map(|folder| folder.join(cassette_name(index, model.name())));
+                check_record(path.as_ref(), played.as_deref())?;
+                let (model, recorder) = record(model, path.as_ref())?;
+                recorders.extend(recorder);
+                Grader { name: model.name().to_string(), model: Ok(model), has_eyes }
+            }
+            Err(failure) if failure.code == code::UNAVAILABLE => {
+                let reason = failure.message.unwrap_or_default();
+                printer.warn(&format!("the judge `{}` is missing: {reason}", shortened(written, 100)));
+                Grader { name: written.clone(), model: Err(on_one_line(&reason)), has_eyes }
+            }
+            Err(failure) => return Err(failure),
+        };
+        if graders.iter().any(|other| other.name == grader.name) {
+            return Err(Failure::input(format!(
+                "the judge `{}` is named twice\nhint: `--repeat` asks judges more than once",
+                grader.name
+            )));
+        }
+        graders.push(grader);
+    }
+    if graders.iter().all(|grader| grader.model.is_err()) {
+        return Err(Failure::unavailable("no judge can be asked"));
+    }
+    let rubric = args.rubric.0;
+    let passes = args.repeat.unwrap_or(rubric.passes());
+    let (settings, seed, workers) = (args.replies.settings(), args.order_seed, args.workers.into());
+    let panel = Panel { graders, settings, rubric, passes, seed, workers };
+    Ok((panel, recorders))
+}
+
+/// The file of a grader's cassette: the position in `--llm`, and the name with unusual characters replaced by `-`.
+fn cassette_name(index: usize, name: &impl std::fmt::Display) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = name.to_string().chars().map(|c| if is_plain(c) { c } else { '-' }).take(80).collect();
+    format!("{}-{name}.cassette", index + 1)
 }
