@@ -215,10 +215,8 @@ impl Effects {
 }
 
 fn hash_of(text: &str) -> u64 {
-    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+    use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(text)
 }
 
 /// Whether an item of a result is a picture, in the form of the Model Context Protocol.
