@@ -40,17 +40,27 @@ pub(crate) struct Cost {
 
 impl Cost {
     pub(crate) fn from_prediction(prediction: &Trajectory) -> Self {
-        let number = |value| number(value).filter(|number| *number >= 0.0);
-        let tokens = |key: &str| prediction.get("usage")?.get(key).and_then(number);
+        let tokens = |key: &str| prediction.get("usage")?.get(key).and_then(amount);
         // `m3 run` writes the milliseconds below `run`.
         let of_run = || prediction.get("run")?.get("milliseconds");
-        let milliseconds = prediction.get("milliseconds").or_else(of_run).and_then(number);
+        let milliseconds = prediction.get("milliseconds").or_else(of_run).and_then(amount);
         Self {
             input_tokens: tokens("input_tokens"),
             output_tokens: tokens("output_tokens"),
             seconds: milliseconds.map(|milliseconds| milliseconds / 1000.0),
         }
     }
+
+    /// The cost of the whole run that an imported prediction belongs to.
+    pub(crate) fn from_import(prediction: &Trajectory) -> Self {
+        let total = |key: &str| prediction.get("import")?.get("run")?.get(key).and_then(amount);
+        Self { input_tokens: None, output_tokens: total("output_tokens"), seconds: total("seconds") }
+    }
+}
+
+/// The value as a number that is not negative.
+fn amount(value: &Json) -> Option<f64> {
+    number(value).filter(|number| *number >= 0.0)
 }
 
 /// The grades that `m3 grade` wrote for a prediction, by rubric: of the graded file where there is one.
