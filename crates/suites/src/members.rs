@@ -7,8 +7,8 @@ use m3_trajectory::{Call, Trajectory};
 
 use crate::suite::Trial;
 
-/// The arguments of a call as an object; `None` if they are not an object. A text that holds an object is that object,
-/// since models write arguments as texts.
+/// The arguments of a call as an object; empty if they are missing or null, `None` if they are of another type. A text
+/// that holds an object is that object, since models write arguments as texts.
 pub(crate) fn arguments(call: &Call) -> Option<Cow<'_, [(String, Json)]>> {
     match &call.arguments {
         None | Some(Json::Null) => Some(Cow::Borrowed(&[])),
@@ -21,7 +21,7 @@ pub(crate) fn arguments(call: &Call) -> Option<Cow<'_, [(String, Json)]>> {
     }
 }
 
-/// The value as a number; `None` for booleans.
+/// The value as a finite number; `None` for everything else, such as texts, booleans and integers beyond 64 bits.
 pub(crate) fn number(value: &Json) -> Option<f64> {
     match value {
         Json::Integer(number) => Some(*number as f64),
@@ -63,7 +63,8 @@ fn amount(value: &Json) -> Option<f64> {
     number(value).filter(|number| *number >= 0.0)
 }
 
-/// The grades that `m3 grade` wrote for a prediction, by rubric: of the graded file where there is one.
+/// The grades that `m3 grade` wrote for a prediction, by rubric: from `trial.graded` if it is there, or else from the
+/// prediction itself.
 pub(crate) fn grades<'a>(trial: &Trial<'a>) -> impl Iterator<Item = &'a Json> {
     let graded = trial.graded.or(trial.prediction);
     graded.into_iter().flat_map(Trajectory::grades)
