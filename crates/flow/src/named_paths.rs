@@ -11,15 +11,19 @@ use super::paths::FilePath;
 use super::texts::{MOST_OF_CALL, walk_texts};
 use super::tools::{changes_by_name, creates_by_name, without_server};
 
-/// A path among arguments.
-pub(crate) struct NamedPath {
-    pub(crate) pointer: String,
-    pub(crate) path: FilePath,
-    pub(crate) text: String,
+/// A path among the arguments of a call.
+#[derive(Debug, Clone)]
+pub struct NamedPath {
+    /// The place in the arguments: a JSON pointer.
+    pub pointer: String,
+    /// The path itself.
+    pub path: FilePath,
+    /// The path as written in the arguments.
+    pub text: String,
     /// Whether the argument's name shows that the call makes the file, as `output_path` does.
-    pub(crate) is_output: bool,
+    pub is_output: bool,
     /// Whether the call writes the file: it is an output, or the tool changes files in place.
-    pub(crate) is_written: bool,
+    pub is_written: bool,
 }
 
 /// The paths that calls of creating tools write without naming them as outputs.
