@@ -3,77 +3,52 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file that is there until it is dropped, in memory if there is such a folder.
+/// A file or a folder that exists until it is dropped, in memory if the system has such a folder.
 #[derive(Debug)]
-pub struct File(PathBuf);
+pub struct Temporary(PathBuf);
 
-impl File {
-    /// Writes a file whose name ends like this.
+impl Temporary {
+    /// Writes a file whose name ends with `name`.
     ///
     /// # Panics
     /// If it cannot be written.
     #[must_use]
-    pub fn new(name: &str, bytes: &[u8]) -> Self {
-        let file = Self(unused(name));
-        file.write(bytes);
-        file
+    pub fn file(name: &str, bytes: &[u8]) -> Self {
+        Self::new(name, |path| std::fs::write(path, bytes))
     }
 
-    /// Writes it anew.
+    /// Makes an empty folder whose name ends with `name`.
     ///
     /// # Panics
-    /// If it cannot be written.
-    pub fn write(&self, bytes: &[u8]) {
-        let written = std::fs::write(&self.0, bytes);
-        assert!(written.is_ok(), "the folder for temporary files can be written: {written:?}");
+    /// If it cannot be made.
+    #[must_use]
+    pub fn folder(name: &str) -> Self {
+        Self::new(name, |path| std::fs::create_dir(path))
     }
 
-    /// Where it is.
+    fn new(name: &str, make: impl FnOnce(&Path) -> std::io::Result<()>) -> Self {
+        let path = unused(name);
+        let made = make(&path);
+        assert!(made.is_ok(), "the folder for temporary files can be written: {made:?}");
+        Self(path)
+    }
+
+    /// The path of the file or folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// What it holds now.
+    /// The present content of the file.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         std::fs::read(&self.0).unwrap_or_default()
     }
 }
 
-impl Drop for File {
+impl Drop for Temporary {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-/// A folder that is there until it is dropped.
-#[derive(Debug)]
-pub struct Folder(PathBuf);
-
-impl Folder {
-    /// Makes an empty folder whose name ends like this.
-    ///
-    /// # Panics
-    /// If it cannot be made.
-    #[must_use]
-    pub fn new(name: &str) -> Self {
-        let path = unused(name);
-        let made = std::fs::create_dir(&path);
-        assert!(made.is_ok(), "the folder for temporary files can be written: {made:?}");
-        Self(path)
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_file(&self.0).or_else(|_| std::fs::remove_dir_all(&self.0));
     }
 }
 

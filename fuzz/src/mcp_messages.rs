@@ -12,7 +12,7 @@ use m3_mcp::{HostEvent, KeptOutput, ServerTools, Tool, ToolCatalog, ToolName, To
 use m3_support::redact::Redactor;
 use serde_json::Value;
 
-use crate::input::{Folder, assert_line};
+use crate::input::{Temporary, assert_line};
 
 /// Holds what a server says against what the host keeps of it.
 ///
@@ -89,7 +89,7 @@ fn check_result(result: &Value) {
     let read = ToolResult::from_wire(result.clone());
     assert_eq!(ToolResult::from_wire(read.to_wire()), read, "a result is read as it is written");
     assert!(links_of(&read).count() <= length);
-    let folder = Folder::new("files");
+    let folder = Temporary::folder("files");
     let saved = save_files(&read, folder.path(), "r", &Redactor::default());
     let (files, problems) = saved.unwrap_or_default();
     for problem in &problems {

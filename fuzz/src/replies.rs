@@ -15,7 +15,7 @@ use m3_llm::{
 };
 use serde_json::{Value, json};
 
-use crate::input::{File, assert_line, assert_text, without_first_line};
+use crate::input::{Temporary, assert_line, assert_text, without_first_line};
 
 /// The models of the three wires. Nothing listens there.
 const MODELS: [&str; 3] =
@@ -47,7 +47,7 @@ fn answer(model: usize, status: u16, body: &[u8]) -> Result<ModelAnswer, ModelEr
     line["status"] = json!(status);
     line["reply"] = json!(String::from_utf8_lossy(body));
     let header = json!({"schema": m3_llm::cassette::SCHEMA, "model": MODELS[model], "created_by": "m3"});
-    let file = File::new("cassette.jsonl", format!("{header}\n{line}\n").as_bytes());
+    let file = Temporary::file("cassette.jsonl", format!("{header}\n{line}\n").as_bytes());
     let model = Model::replay(Arc::new(Cassette::open(file.path())?))?;
     let mut request = question();
     let answered = ask(&model, &request)?;
@@ -105,7 +105,7 @@ fn asked() -> &'static [Value; 3] {
 
 /// Asks a model that is not there, and takes what was asked from the recording of it.
 fn record(model: &str) -> Option<Value> {
-    let file = File::new("recorded.jsonl", b"");
+    let file = Temporary::file("recorded.jsonl", b"");
     let name = ModelName::parse(model).ok()?;
     let recorder = Recorder::create_or_append(file.path(), Header::new(&name)).ok()?;
     let model = Model::open(name, ModelOptions { tries: Some(1), ..ModelOptions::default() }).ok()?;

@@ -19,7 +19,7 @@ use m3_trajectory::{Call, Step, Trajectory};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value, json};
 
-use crate::input::{File, assert_line, without_first_line};
+use crate::input::{Temporary, assert_line, without_first_line};
 use crate::letters::embedder;
 
 /// The longest time of one check. It takes milliseconds; machines that are busy get much more.
@@ -167,7 +167,7 @@ fn check_suites(catalog: &Catalog, all: &[Trajectory]) {
 /// The schema helps to compare calls, and a call is as right as can be beside itself.
 fn check_scored(schema: &Value, arguments: &[Value]) {
     let catalog = json!({"s": {"tools": [{"name": "f", "inputSchema": schema}]}});
-    let file = File::new("tools.json", catalog.to_string().as_bytes());
+    let file = Temporary::file("tools.json", catalog.to_string().as_bytes());
     let Ok(catalog) = Catalog::open(file.path()) else { return };
     let options = ScoreOptions { catalog: Some(&catalog), ..ScoreOptions::default() };
     let trajectory = |arguments: &Value| Trajectory {

@@ -4,7 +4,7 @@ use m3_traces::{ReadError, Sink, Trace, recognize};
 use m3_trajectory::json::Keys;
 use m3_trajectory::{CallForms, Source, TrajectoryFile};
 
-use crate::input::{File, assert_line, assert_text};
+use crate::input::{Temporary, assert_line, assert_text};
 
 /// Counts what comes.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl Sink for Counts {
 /// # Panics
 /// If that does not hold.
 pub fn check(bytes: &[u8]) {
-    let file = File::new("traces.jsonl", bytes);
+    let file = Temporary::file("traces.jsonl", bytes);
     let Ok(source) = Source::open(file.path()) else { return };
     let Ok(Some(found)) = recognize(&source) else { return };
     let mut counts = Counts::default();

@@ -16,7 +16,7 @@ use m3_traces::TRACES;
 use m3_trajectory::json::Keys;
 use m3_trajectory::{CallForms, Duplicates, OpenError, Problems, Trajectory, TrajectoryFile};
 
-use crate::input::{File, assert_line, assert_text};
+use crate::input::{Temporary, assert_line, assert_text};
 use crate::letters::embedder;
 
 /// Between predictions and references.
@@ -34,7 +34,7 @@ pub fn check(bytes: &[u8]) {
     let (predictions, references) =
         place.map_or((bytes, bytes), |at| (&bytes[..at], &bytes[at + REFERENCES.len()..]));
     let (predictions, references) =
-        (File::new("predictions.json", predictions), File::new("references.json", references));
+        (Temporary::file("predictions.json", predictions), Temporary::file("references.json", references));
     check_problems(&predictions);
     let opened = |file: Result<TrajectoryFile, OpenError>| match file {
         Ok(file) => Some(file),
@@ -63,7 +63,7 @@ fn all(file: &TrajectoryFile) -> Vec<Trajectory> {
 }
 
 /// All that is said of a file is short and clean, whatever it is read for.
-fn check_problems(file: &File) {
+fn check_problems(file: &Temporary) {
     let shown = |problems: &Problems| {
         for problem in problems.iter() {
             // Each of its texts has at most 1000 characters, some of which are shown as their numbers.

@@ -97,8 +97,9 @@ impl<'a> DefaultNames<'a> {
     fn beginning(&self, mentions: &[Mention], call: usize, path: &FilePath) -> Option<usize> {
         let texts = mentions.iter().filter(|mention| !matches!(mention.role, Role::Writes(_)));
         let arguments = self.calls[call].arguments;
-        let read =
-            texts.filter_map(|mention| text_at(arguments?, &mention.pointer)).filter_map(FilePath::new);
+        let read = texts
+            .filter_map(|mention| arguments?.pointer(&mention.pointer)?.as_str())
+            .filter_map(FilePath::new);
         // A number distinguishes files that were made from the same file.
         let (stem, _) = numbered(path.stem());
         let begins = read.filter(|read| stem != read.stem() && stem.starts_with(read.stem()));
@@ -115,9 +116,4 @@ fn numbered(stem: &str) -> (&str, Option<usize>) {
         (Some(plain), Some(number)) if !plain.is_empty() => (plain.trim_end(), Some(number)),
         _ => (stem, None),
     }
-}
-
-/// The text that a JSON pointer leads to.
-fn text_at<'a>(value: &'a m3_trajectory::json::Json, pointer: &str) -> Option<&'a str> {
-    value.pointer(pointer)?.as_str()
 }

@@ -4,25 +4,11 @@
 use m3_trajectory::json::Json;
 
 use super::leaves::{Leaf, argument_leaves};
-use super::names::{is_input, is_output, words};
+use super::named_paths::NamedPath;
+use super::names::{self, is_input, words};
 use super::paths::FilePath;
 use super::tools::{changes_by_name, looks_by_name};
 use crate::ChainCall;
-
-/// A path among the arguments of a call.
-#[derive(Debug, Clone)]
-pub struct PathUse {
-    /// The path itself.
-    pub path: FilePath,
-    /// The path as written in the arguments.
-    pub text: String,
-    /// The place in the arguments: a JSON pointer.
-    pub pointer: String,
-    /// Whether the argument's name marks an output.
-    pub is_named_output: bool,
-    /// Whether the call writes it.
-    pub is_written: bool,
-}
 
 /// The effects of a call.
 #[derive(Debug, Clone)]
@@ -32,7 +18,7 @@ pub struct Effects {
     /// Whether the tool changes the state of its server.
     pub changes_state: bool,
     /// The paths among the call's arguments.
-    pub paths: Vec<PathUse>,
+    pub paths: Vec<NamedPath>,
     /// Other texts among the arguments, as sorted hashes.
     texts: Vec<u64>,
     /// Whether the call writes a path, and whether it writes one whose argument's name marks an output.
@@ -90,15 +76,15 @@ impl Effects {
                 texts.push(hash_of(text));
                 continue;
             };
-            let is_named_output = is_output(&words(&name)) && call.read_only != Some(true);
-            let is_written = is_named_output || (changes_state && !is_input(&words(&name)));
-            paths.push(PathUse { path, text: text.to_owned(), pointer, is_named_output, is_written });
+            let is_output = names::is_output(&words(&name)) && call.read_only != Some(true);
+            let is_written = is_output || (changes_state && !is_input(&words(&name)));
+            paths.push(NamedPath { path, text: text.to_owned(), pointer, is_output, is_written });
         }
         let shows_picture = call.result.as_ref().is_some_and(|result| has_picture(result, 0));
         texts.sort_unstable();
         let writes = (
-            paths.iter().any(|path: &PathUse| path.is_written),
-            paths.iter().any(|path: &PathUse| path.is_named_output),
+            paths.iter().any(|path: &NamedPath| path.is_written),
+            paths.iter().any(|path: &NamedPath| path.is_output),
         );
         Self { server: server.to_owned(), changes_state, paths, texts, writes, only_looks, shows_picture }
     }
@@ -161,7 +147,7 @@ impl Effects {
     /// come from its result.
     #[must_use]
     pub fn looked_at_what_is_used_by(&self, later: &Self, meet: bool) -> bool {
-        let is_read = |path: &&PathUse| !path.is_named_output;
+        let is_read = |path: &&NamedPath| !path.is_output;
         let is_possible = meet && self.only_looks && !later.only_looks;
         is_possible
             && self
@@ -191,7 +177,7 @@ impl Effects {
                     (true, false) => Cause::FirstWrites(index),
                     (false, _) => Cause::SecondWrites(index),
                 };
-                let is_sure = first.is_named_output || second.is_named_output;
+                let is_sure = first.is_output || second.is_output;
                 if is_sure {
                     return Some(Conflict { cause, is_sure });
                 }
@@ -215,10 +201,8 @@ impl Effects {
 }
 
 fn hash_of(text: &str) -> u64 {
-    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+    use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(text)
 }
 
 /// Whether an item of a result is a picture, in the form of the Model Context Protocol.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use m3_support::text::shortened;
 
-use super::lineage::{CallView, GivenFiles, Lineage, Role};
+use super::lineage::{CallView, Lineage, Role};
 use super::value_use::Use;
 use crate::{CallStatus, Chain};
 
@@ -19,7 +19,7 @@ pub(crate) fn file_uses(chain: &Chain) -> Vec<Use> {
         has_failed: call.standing != CallStatus::Succeeded,
     });
     let views: Vec<CallView<'_>> = views.collect();
-    let lineage = Lineage::new(&views, GivenFiles::default());
+    let lineage = Lineage::new(&views, None);
     // For each version that is changed in place, its last change: the call, and the place of the path in its arguments.
     let mut changed: HashMap<usize, (usize, &str)> = HashMap::new();
     let (mut pending, mut step) = (Vec::new(), 0);

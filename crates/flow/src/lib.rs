@@ -68,7 +68,7 @@ use std::collections::BTreeMap;
 pub use asked_names::AskedNames;
 pub use contents::{Content, call_keys, contents};
 pub use effects::{Conflict, Effects};
-pub use lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};
+pub use lineage::{CallView, Lineage, Mention, Role, Version};
 pub use names::{names_input_file, words as words_of_name};
 pub use path_overlaps::PathOverlaps;
 pub use paths::{is_file_path, may_be_same_file};

@@ -22,13 +22,6 @@ pub struct CallView<'a> {
     pub has_failed: bool,
 }
 
-/// The files and texts of the task itself.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct GivenFiles<'a> {
-    /// The path of the task's image.
-    pub image: Option<&'a str>,
-}
-
 /// Which calls make and read which files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lineage {

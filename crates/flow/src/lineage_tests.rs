@@ -3,7 +3,7 @@
 use m3_trajectory::json::Json;
 use serde_json::{Value, json};
 
-use super::lineage::{CallView, GivenFiles, Lineage, Role};
+use super::lineage::{CallView, Lineage, Role};
 use super::{Content, contents};
 
 /// A call of a step: tool and arguments.
@@ -19,7 +19,7 @@ fn lineage(image: Option<&str>, calls: &Calls) -> (Lineage, Vec<Content>) {
         has_failed: false,
     };
     let views: Vec<CallView<'_>> = calls.iter().zip(&arguments).map(view).collect();
-    let lineage = Lineage::new(&views, GivenFiles { image });
+    let lineage = Lineage::new(&views, image);
     let contents = contents(&views, &lineage);
     (lineage, contents)
 }

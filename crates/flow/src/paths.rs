@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Endings that are enough to make a word the name of a file, as `booking.com`, `U.S` and `json.loads` are not.
+/// Endings that show that a word is the name of a file; those of `booking.com`, `U.S` and `json.loads` are not here.
 static ENDINGS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| include_str!("file_endings.txt").split_whitespace().collect());
 

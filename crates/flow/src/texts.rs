@@ -4,44 +4,58 @@ use std::ops::Range;
 
 use m3_trajectory::json::{Json, pointer_to};
 
-use super::named_paths::{MAX_DEPTH, MOST_OF_CALL, may_hold_text};
+/// The most files, and the most texts, that are read in the arguments of one call.
+pub(crate) const MOST_OF_CALL: usize = 256;
+
+/// Values nested deeper are not looked at.
+const MAX_DEPTH: usize = 64;
+
+/// Makes the JSON pointer of a value by calling that of the value around it, so that only texts of interest cost a
+/// pointer.
+type Pointer<'p> = &'p dyn Fn() -> String;
+
+/// Calls back for each text among arguments, with the name of the nearest member around it and with its pointer, until
+/// the callback returns false.
+pub(crate) fn walk_texts<'a>(
+    arguments: Option<&'a Json>,
+    visit: &mut dyn FnMut(&'a str, &str, Pointer<'_>) -> bool,
+) {
+    fn walk<'a>(
+        value: &'a Json,
+        name: &str,
+        (pointer, depth): (Pointer<'_>, usize),
+        visit: &mut dyn FnMut(&'a str, &str, Pointer<'_>) -> bool,
+    ) -> bool {
+        match value {
+            _ if depth > MAX_DEPTH => true,
+            Json::String(text) => visit(text, name, pointer),
+            Json::Array(items) => items
+                .iter()
+                .enumerate()
+                .all(|(index, item)| walk(item, name, (&|| pointer_to(&pointer(), index), depth + 1), visit)),
+            Json::Object(members) => members
+                .iter()
+                .all(|(key, item)| walk(item, key, (&|| pointer_to(&pointer(), key), depth + 1), visit)),
+            _ => true,
+        }
+    }
+    if let Some(arguments) = arguments {
+        walk(arguments, "", (&String::new, 0), visit);
+    }
+}
 
 /// The texts of arguments that are of interest, with their places.
 pub(crate) fn texts_of<'a>(
     arguments: Option<&'a Json>,
     is_of_interest: &dyn Fn(&str) -> bool,
 ) -> Vec<(String, &'a str)> {
-    /// Makes the JSON pointer of a value by calling that of the value around it, so that only texts of interest cost a
-    /// pointer.
-    type Pointer<'p> = &'p dyn Fn() -> String;
-    fn walk<'a>(
-        value: &'a Json,
-        (pointer, depth): (Pointer<'_>, usize),
-        is_of_interest: &dyn Fn(&str) -> bool,
-        texts: &mut Vec<(String, &'a str)>,
-    ) {
-        match value {
-            _ if depth > MAX_DEPTH || texts.len() >= MOST_OF_CALL => {}
-            Json::String(text) if is_of_interest(text) => texts.push((pointer(), text)),
-            Json::Array(items) => {
-                for (index, item) in items.iter().enumerate().filter(|(_, item)| may_hold_text(item)) {
-                    let below = || pointer_to(&pointer(), index);
-                    walk(item, (&below, depth + 1), is_of_interest, texts);
-                }
-            }
-            Json::Object(members) => {
-                for (key, item) in members.iter().filter(|(_, item)| may_hold_text(item)) {
-                    let below = || pointer_to(&pointer(), key);
-                    walk(item, (&below, depth + 1), is_of_interest, texts);
-                }
-            }
-            _ => {}
-        }
-    }
     let mut texts = Vec::new();
-    if let Some(arguments) = arguments {
-        walk(arguments, (&String::new, 0), is_of_interest, &mut texts);
-    }
+    walk_texts(arguments, &mut |text, _, pointer| {
+        if is_of_interest(text) {
+            texts.push((pointer(), text));
+        }
+        texts.len() < MOST_OF_CALL
+    });
     texts
 }
 

@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use super::default_names::DefaultNames;
 use super::known_files::{KnownFiles, LATEST};
-use super::lineage::{CallView, GivenFiles, Lineage, Mention, Role, Version};
-use super::named_paths::{MOST_OF_CALL, NamedPath, created, named_paths};
+use super::lineage::{CallView, Lineage, Mention, Role, Version};
+use super::named_paths::{NamedPath, created, named_paths};
 use super::paths::FilePath;
-use super::texts::{texts_of, whole_words};
+use super::texts::{MOST_OF_CALL, texts_of, whole_words};
 
 /// The longest text that is searched for names of files, in bytes.
 const LONGEST_TEXT: usize = 1 << 16;
@@ -24,9 +24,9 @@ const MOST_SEARCHED: usize = 8 << 20;
 const MOST_NAMED: usize = 100_000;
 
 impl Lineage {
-    /// The lineage of calls that are sorted by step.
+    /// The lineage of calls that are sorted by step; `image` is the path of the task's own image.
     #[must_use]
-    pub fn new(calls: &[CallView<'_>], given: GivenFiles<'_>) -> Self {
+    pub fn new(calls: &[CallView<'_>], image: Option<&str>) -> Self {
         let mut room = MOST_NAMED;
         let paths = |call: &CallView<'_>| {
             let mut paths = named_paths(call);
@@ -35,7 +35,7 @@ impl Lineage {
             paths
         };
         let paths: Vec<Vec<NamedPath>> = calls.iter().map(paths).collect();
-        let image = given.image.and_then(FilePath::new);
+        let image = image.and_then(FilePath::new);
         if image.is_none() && paths.iter().all(Vec::is_empty) {
             return Self::default();
         }

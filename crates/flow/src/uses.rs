@@ -61,7 +61,7 @@ struct Source {
 /// Finds all uses between calls.
 #[must_use]
 pub fn find_uses(chain: &Chain) -> Uses {
-    let mut search = Search { chain, ..Search::new(chain) };
+    let mut search = Search::new(chain);
     search.read_arguments();
     search.read_pieces();
     search.place_arguments();
@@ -118,7 +118,7 @@ impl<'a> Search<'a> {
         let mut pieces: HashSet<Vec<u32>> = HashSet::new();
         let mut whole: HashSet<u32> = HashSet::new();
         let mut budget = MAX_RESULTS;
-        for call in returning(self.chain) {
+        for call in self.chain.calls.iter().filter(|call| is_returning(call)) {
             walk_call(call, &mut budget, &mut |value, _| {
                 if let Json::String(text) = value {
                     let sought = self.sought_values.pieces(text);
@@ -193,10 +193,7 @@ impl<'a> Search<'a> {
 
     fn read_results(&mut self) {
         let mut budget = MAX_RESULTS;
-        for (index, call) in self.chain.calls.iter().enumerate() {
-            if !is_returning(call) {
-                continue;
-            }
+        for (index, call) in self.chain.calls.iter().enumerate().filter(|(_, call)| is_returning(call)) {
             let mut reader = ResultReader::new(&self.sought_values);
             walk_call(call, &mut budget, &mut |value, path| reader.read(value, path));
             for (sought, pointer, is_one_value) in reader.significant() {
@@ -266,18 +263,12 @@ impl<'a> Search<'a> {
 }
 
 fn hash_of(list: &Json) -> u64 {
-    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-    let mut hasher = DefaultHasher::new();
-    list.to_text(Keys::Sorted).hash(&mut hasher);
-    hasher.finish()
+    use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(list.to_text(Keys::Sorted))
 }
 
 fn is_returning(call: &ChainCall) -> bool {
     call.result.is_some() && call.standing != CallStatus::NotRecorded
-}
-
-fn returning(chain: &Chain) -> impl Iterator<Item = &ChainCall> {
-    chain.calls.iter().filter(|call| is_returning(call))
 }
 
 fn walk_call(call: &ChainCall, all: &mut usize, visit: &mut dyn FnMut(&Json, &[Segment])) {

@@ -41,6 +41,24 @@ pub struct SuiteMetric {
     pub unit: Unit,
 }
 
+impl SuiteMetric {
+    pub(crate) const fn share(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, unit: Unit::Share }
+    }
+
+    pub(crate) const fn percent(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, unit: Unit::Percent }
+    }
+
+    pub(crate) const fn count(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, unit: Unit::Count }
+    }
+
+    pub(crate) const fn number(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, unit: Unit::Number }
+    }
+}
+
 /// A suite: the metrics of one benchmark.
 #[derive(Debug)]
 pub struct Suite {
@@ -106,18 +124,23 @@ pub trait Scorer {
     fn finish(self: Box<Self>) -> SuiteResult;
 }
 
-/// Groups items by their names, in the order of the names; items without a name are left out.
-pub(crate) fn by_name<'a, T>(
-    all: impl IntoIterator<Item = &'a T>,
-    name_of: impl Fn(&T) -> Option<String>,
-) -> BTreeMap<String, Vec<&'a T>> {
-    let mut names: BTreeMap<String, Vec<&T>> = BTreeMap::new();
-    for one in all {
-        if let Some(name) = name_of(one) {
-            names.entry(name).or_default().push(one);
+/// Groups items by a key, such as a name, in the order of the keys; items without a key are left out.
+pub(crate) fn by_key<'a, T, K: Ord>(
+    items: impl IntoIterator<Item = &'a T>,
+    key: impl Fn(&T) -> Option<K>,
+) -> BTreeMap<K, Vec<&'a T>> {
+    let mut groups: BTreeMap<K, Vec<&T>> = BTreeMap::new();
+    for item in items {
+        if let Some(key) = key(item) {
+            groups.entry(key).or_default().push(item);
         }
     }
-    names
+    groups
+}
+
+/// The notes on what occurs: those whose count is not 0.
+pub(crate) fn notes_on<const N: usize>(counted: [(usize, String); N]) -> Vec<String> {
+    counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, note)| note).collect()
 }
 
 /// The result of a suite over all trials.

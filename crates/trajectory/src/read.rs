@@ -360,7 +360,8 @@ impl<'a, 'b> Reader<'a, 'b> {
     }
 }
 
-/// The text members of tasks and trajectories; one that is not text is reported with the remaining members.
+/// The text members of tasks and trajectories. One that is not text is kept with the remaining members, and is not
+/// reported there as an unknown key.
 const TEXT_KEYS: [&str; 5] = ["image", "type", "question", "prompt", "final_reply"];
 
 fn take(members: &mut Members, key: &str) -> Option<Json> {

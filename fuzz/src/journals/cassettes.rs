@@ -6,10 +6,10 @@ use m3_llm::{Cassette, RecordedCall, Recorder, Scope};
 use serde_json::{Map, Value, json};
 
 use super::whole_lines;
-use crate::input::{File, assert_text};
+use crate::input::{Temporary, assert_text};
 
 pub(super) fn check(bytes: &[u8]) {
-    let file = File::new("cassette.jsonl", bytes);
+    let file = Temporary::file("cassette.jsonl", bytes);
     let cassette = match Cassette::open(file.path()) {
         Ok(cassette) => cassette,
         Err(error) => return assert_text("an error", &error.to_string(), 2000),

@@ -16,7 +16,7 @@ use m3_support::journal::JournalError;
 use m3_trajectory::Trajectory;
 use serde_json::Value;
 
-use crate::input::{File, assert_text};
+use crate::input::{Temporary, assert_text};
 
 /// Keys of one input that are asked for.
 const MOST_KEYS: usize = 10;
@@ -51,7 +51,7 @@ fn whole_lines(bytes: &[u8]) -> &[u8] {
 }
 
 /// A file that is refused is left as it is, with a reason; of one that is used at most a line that was cut off is lost.
-fn assert_left<T>(opened: Result<T, JournalError>, file: &File, before: &[u8]) -> Option<T> {
+fn assert_left<T>(opened: Result<T, JournalError>, file: &Temporary, before: &[u8]) -> Option<T> {
     let after = file.bytes();
     match opened {
         Ok(opened) => {
@@ -67,7 +67,7 @@ fn assert_left<T>(opened: Result<T, JournalError>, file: &File, before: &[u8]) -
 }
 
 fn check_judge(bytes: &[u8]) {
-    let file = File::new("journal.jsonl", bytes);
+    let file = Temporary::file("journal.jsonl", bytes);
     let Some(journal) = assert_left(JudgeJournal::open(file.path()), &file, bytes) else { return };
     let known: Vec<(String, JournalRecord)> =
         keys(bytes).into_iter().filter_map(|key| Some((key.clone(), journal.get(&key)?))).collect();
@@ -88,7 +88,7 @@ fn check_judge(bytes: &[u8]) {
 }
 
 fn check_answers(bytes: &[u8]) {
-    let file = File::new("answers.jsonl", bytes);
+    let file = Temporary::file("answers.jsonl", bytes);
     let Some(store) = assert_left(AnswerStore::open(file.path()), &file, bytes) else { return };
     let Some(aspect) = Aspect::all().next() else { return };
     let known = keys(bytes).into_iter().filter_map(|key| Some((key.clone(), store.get(&key)?)));
@@ -120,7 +120,7 @@ fn check_answers(bytes: &[u8]) {
 
 /// Files of people's decisions are read as they are, and written only when somebody decides.
 fn check_decisions(bytes: &[u8]) {
-    let file = File::new("reviews.jsonl", bytes);
+    let file = Temporary::file("reviews.jsonl", bytes);
     let reference = Trajectory { id: "t".to_owned(), ..Trajectory::default() };
     if let Some(reviews) = assert_left(Reviews::open(vec![reference.clone()], file.path()), &file, bytes) {
         let history = reviews.history(0).count();

@@ -11,12 +11,12 @@ use m3_trajectory::Task;
 use m3_trajectory::json::Keys;
 
 use super::whole_lines;
-use crate::input::{File, Folder};
+use crate::input::Temporary;
 
 const MODEL: &str = "openai:m";
 
 pub(super) fn check(bytes: &[u8]) {
-    let folder = Folder::new("run");
+    let folder = Temporary::folder("run");
     let opened = OutputFolder::open(folder.path());
     assert!(opened.is_ok(), "{opened:?}");
     let Ok(output) = opened else { return };
@@ -73,6 +73,6 @@ pub(super) fn check(bytes: &[u8]) {
 /// A cassette without answers.
 fn cassette() -> Option<Arc<Cassette>> {
     let header = format!("{{\"schema\":\"m3.cassette/1\",\"model\":\"{MODEL}\",\"created_by\":\"m3\"}}\n");
-    let file = File::new("empty.jsonl", header.as_bytes());
+    let file = Temporary::file("empty.jsonl", header.as_bytes());
     Cassette::open(file.path()).ok().map(Arc::new)
 }

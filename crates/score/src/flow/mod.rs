@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use m3_flow::{AskedNames, CallView, GivenFiles, Lineage, Mention, Role};
+use m3_flow::{AskedNames, CallView, Lineage, Mention, Role};
 use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
@@ -194,7 +194,7 @@ pub(super) fn lineage<'t>(trajectory: &'t Trajectory, facts: PairFacts<'_>) -> (
         }
     };
     let views: Vec<CallView<'_>> = trajectory.calls().map(view).collect();
-    let lineage = Lineage::new(&views, GivenFiles { image: facts.image });
+    let lineage = Lineage::new(&views, facts.image);
     (views, lineage)
 }
 

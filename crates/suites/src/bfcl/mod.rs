@@ -19,7 +19,7 @@ use m3_trajectory::catalog::Catalog;
 use m3_trajectory::json::{Json, Keys};
 use m3_trajectory::{Call, MalformedCall, Trajectory};
 
-use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit};
+use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial};
 use crate::values::Values;
 use failure::Kind;
 use totals::Totals;
@@ -35,13 +35,12 @@ pub(crate) static SUITE: Suite = Suite {
     title: "BFCL, AST checker",
     has_published: false,
     metrics: &[
-        SuiteMetric {
-            name: "ast",
-            meaning: "The mean over tasks of the share of trials whose calls name the functions of the reference with accepted \
+        SuiteMetric::share(
+            "ast",
+            "The mean over tasks of the share of trials whose calls name the functions of the reference with accepted \
                       values, and no others; of tasks without calls of those in which nothing is called.",
-            unit: Unit::Share,
-        },
-        SuiteMetric { name: "trials", meaning: "Trials of all tasks.", unit: Unit::Count },
+        ),
+        SuiteMetric::count("trials", "Trials of all tasks."),
     ],
     open: |setting| Box::new(Bfcl { catalog: setting.catalog, totals: Totals::default() }),
 };
@@ -55,7 +54,7 @@ impl Scorer for Bfcl<'_> {
     fn trial(&mut self, trial: &Trial<'_>) -> Values {
         let Trial { reference, prediction, .. } = *trial;
         if is_of_turns(reference) {
-            self.totals.add_of_turns();
+            self.totals.of_turns += 1;
             let mut values = Values::from([("ast", None)]);
             for label in LABELS {
                 values.push_label(label, None);

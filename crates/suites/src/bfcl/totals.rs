@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use m3_support::text::{counted, shortened};
 
 use super::{Failure, Task};
-use crate::suite::{Group, SuiteResult, by_name};
+use crate::suite::{Group, SuiteResult, by_key};
 use crate::values::Values;
 
 /// The most wrong trials that are named with the reason.
@@ -34,8 +34,8 @@ pub(super) struct Totals {
     without_schema: usize,
     /// Members of references that are not in BFCL's form, such as an unknown language, with the number of trials.
     unreadable: BTreeMap<String, usize>,
-    /// Trials of tasks of several turns.
-    of_turns: usize,
+    /// Trials of tasks of several turns or of agents, which the AST checker does not compare.
+    pub(super) of_turns: usize,
 }
 
 /// The trials that an error makes wrong.
@@ -86,16 +86,11 @@ impl Totals {
         }
     }
 
-    /// Adds a trial of a task of several turns or of agents, which the AST checker does not compare.
-    pub(super) fn add_of_turns(&mut self) {
-        self.of_turns += 1;
-    }
-
     pub(super) fn result(self) -> SuiteResult {
         let trials: usize = self.tasks.values().map(|task| task.all).sum();
         let all: Vec<&Trials> = self.tasks.values().collect();
         let aggregate = Values::from([("ast", ast(&all)), ("trials", Some(trials as f64))]);
-        let categories = by_name(self.tasks.values(), |task| Some(task.category.clone()));
+        let categories = by_key(self.tasks.values(), |task| Some(task.category.clone()));
         let categories = categories.into_iter().map(|(name, tasks)| Group {
             by: "category",
             name,

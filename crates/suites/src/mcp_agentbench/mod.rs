@@ -7,7 +7,7 @@ use m3_trajectory::Trajectory;
 use m3_trajectory::json::Json;
 
 use crate::members::{Cost, grade};
-use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, by_name};
+use crate::suite::{Group, Scorer, Suite, SuiteMetric, SuiteResult, Trial, by_key, notes_on};
 use crate::values::Values;
 use agreement::Votes;
 use category::category;
@@ -18,43 +18,18 @@ pub(crate) static SUITE: Suite = Suite {
     title: "MCP-AgentBench",
     has_published: false,
     metrics: &[
-        SuiteMetric {
-            name: "pass_rate",
-            meaning: "Queries whose answer the judge passes; those that were not judged count as not passed.",
-            unit: Unit::Percent,
-        },
-        SuiteMetric { name: "not_judged", meaning: "Queries without a verdict.", unit: Unit::Count },
-        SuiteMetric {
-            name: "refusals",
-            meaning: "Queries that need a call and have none.",
-            unit: Unit::Count,
-        },
-        SuiteMetric { name: "tokens", meaning: "Mean tokens of a query.", unit: Unit::Number },
-        SuiteMetric {
-            name: "passes_per_1000_tokens",
-            meaning: "Passes by thousands of tokens.",
-            unit: Unit::Number,
-        },
-        SuiteMetric {
-            name: "percent_agreement",
-            meaning: "Queries where the judge equals the majority of people.",
-            unit: Unit::Percent,
-        },
-        SuiteMetric {
-            name: "cohen_kappa",
-            meaning: "Judge and majority, without chance.",
-            unit: Unit::Number,
-        },
-        SuiteMetric {
-            name: "fleiss_kappa",
-            meaning: "People among themselves, without chance.",
-            unit: Unit::Number,
-        },
-        SuiteMetric {
-            name: "three_way_agreement",
-            meaning: "Queries on which all people agree.",
-            unit: Unit::Percent,
-        },
+        SuiteMetric::percent(
+            "pass_rate",
+            "Queries whose answer the judge passes; those that were not judged count as not passed.",
+        ),
+        SuiteMetric::count("not_judged", "Queries without a verdict."),
+        SuiteMetric::count("refusals", "Queries that need a call and have none."),
+        SuiteMetric::number("tokens", "Mean tokens of a query."),
+        SuiteMetric::number("passes_per_1000_tokens", "Passes by thousands of tokens."),
+        SuiteMetric::percent("percent_agreement", "Queries where the judge equals the majority of people."),
+        SuiteMetric::number("cohen_kappa", "Judge and majority, without chance."),
+        SuiteMetric::number("fleiss_kappa", "People among themselves, without chance."),
+        SuiteMetric::percent("three_way_agreement", "Queries on which all people agree."),
     ],
     open: |_| Box::new(McpAgentBench::default()),
 };
@@ -113,34 +88,38 @@ impl Scorer for McpAgentBench {
         aggregate.push("passes_per_1000_tokens", of_known(1000.0 * passes(&known) / sum));
         let judged: Vec<(Option<bool>, &Votes)> = all.iter().map(|it| (it.verdict, &it.votes)).collect();
         agreement::push(&mut aggregate, &judged);
-        let categories = by_name(&self.records, |record| Some(record.category.to_owned()));
-        let group = |(name, records): (String, Vec<&Record>)| Group {
+        let categories = by_key(&self.records, |record| Some(record.category));
+        let group = |(category, records): (&str, Vec<&Record>)| Group {
             by: "category",
-            name,
+            name: category.to_owned(),
             tasks: records.iter().filter(|record| record.repeat == 1).count(),
             values: rates(&records),
         };
         let groups = categories.into_iter().map(group).collect();
         let count = |is: fn(&Record) -> bool| all.iter().filter(|record| is(record)).count();
-        let mut notes = Vec::new();
         let unjudged = count(Record::is_unjudged);
-        if unjudged > 0 {
-            notes.push(format!(
-                "not judged, counted as not passed: {unjudged} (--grades of m3 grade --rubric mcp-eval)"
-            ));
-        }
         let unjudgeable = count(|record| record.is_unjudgeable);
-        if unjudgeable > 0 {
-            notes.push(format!(
-                "cannot be judged, since the reference has no answer (`final_reply`), and left out: {unjudgeable}"
-            ));
-        }
-        let without_tokens = all.len() - known.len();
-        if without_tokens > 0 && !known.is_empty() {
-            notes.push(format!(
-                "without tokens, left out of `tokens` and `passes_per_1000_tokens`: {without_tokens}"
-            ));
-        }
+        let without_tokens = if known.is_empty() { 0 } else { all.len() - known.len() };
+        let notes = notes_on([
+            (
+                unjudged,
+                format!(
+                    "not judged, counted as not passed: {unjudged} (--grades of m3 grade --rubric mcp-eval)"
+                ),
+            ),
+            (
+                unjudgeable,
+                format!(
+                    "cannot be judged, since the reference has no answer (`final_reply`), and left out: {unjudgeable}"
+                ),
+            ),
+            (
+                without_tokens,
+                format!(
+                    "without tokens, left out of `tokens` and `passes_per_1000_tokens`: {without_tokens}"
+                ),
+            ),
+        ]);
         SuiteResult { aggregate, groups, notes }
     }
 }

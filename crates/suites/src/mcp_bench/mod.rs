@@ -15,7 +15,7 @@ use m3_trajectory::json::Json;
 use m3_trajectory::{FailureClass, Trajectory};
 
 use crate::members::Cost;
-use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
+use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Variant};
 use crate::values::Values;
 use judge::Dimensions;
 use rates::Rates;
@@ -28,71 +28,43 @@ pub(crate) static SUITE: Suite = Suite {
     title: "MCP-Bench",
     has_published: true,
     metrics: &[
-        SuiteMetric { name: "overall", meaning: "The mean of the four capabilities.", unit: Unit::Share },
-        SuiteMetric { name: "schema", meaning: "The mean of the three rates by rules.", unit: Unit::Share },
-        SuiteMetric { name: "completion", meaning: "Task fulfillment and grounding.", unit: Unit::Share },
-        SuiteMetric {
-            name: "usage",
-            meaning: "Tool appropriateness and parameter accuracy.",
-            unit: Unit::Share,
-        },
-        SuiteMetric { name: "planning", meaning: "Dependency awareness and parallelism.", unit: Unit::Share },
-        SuiteMetric {
-            name: "name_validity",
-            meaning: "Calls of tools that were offered.",
-            unit: Unit::Share,
-        },
-        SuiteMetric {
-            name: "schema_compliance",
-            meaning: "Calls of offered tools whose arguments their schema accepts.",
-            unit: Unit::Share,
-        },
-        SuiteMetric { name: "execution_success", meaning: "Calls that succeeded.", unit: Unit::Share },
-        SuiteMetric {
-            name: "valid_call_failure_rate",
-            meaning: "Calls of offered tools that failed.",
-            unit: Unit::Share,
-        },
-        SuiteMetric {
-            name: "planning_json_compliance",
-            meaning: "Planned entries that name a tool, where a prediction tells it.",
-            unit: Unit::Share,
-        },
-        SuiteMetric { name: "task_fulfillment", meaning: "The judge's, from 0 to 10.", unit: Unit::Number },
-        SuiteMetric { name: "grounding", meaning: "The judge's, from 0 to 10.", unit: Unit::Number },
-        SuiteMetric {
-            name: "tool_appropriateness",
-            meaning: "The judge's, from 0 to 10.",
-            unit: Unit::Number,
-        },
-        SuiteMetric { name: "parameter_accuracy", meaning: "The judge's, from 0 to 10.", unit: Unit::Number },
-        SuiteMetric {
-            name: "dependency_awareness",
-            meaning: "The judge's, from 0 to 10.",
-            unit: Unit::Number,
-        },
-        SuiteMetric {
-            name: "parallelism_and_efficiency",
-            meaning: "The judge's, from 0 to 10.",
-            unit: Unit::Number,
-        },
-        SuiteMetric {
-            name: "judge_cv",
-            meaning: "How far judges differ about completion: their standard deviation by their mean, over tasks.",
-            unit: Unit::Percent,
-        },
-        SuiteMetric { name: "rounds", meaning: "Steps of a task.", unit: Unit::Number },
-        SuiteMetric { name: "calls", meaning: "Calls of a task.", unit: Unit::Number },
-        SuiteMetric { name: "servers", meaning: "Servers that a task's calls are of.", unit: Unit::Number },
-        SuiteMetric { name: "input_tokens", meaning: "Tokens read for a task.", unit: Unit::Number },
-        SuiteMetric { name: "output_tokens", meaning: "Tokens written for a task.", unit: Unit::Number },
-        SuiteMetric { name: "seconds", meaning: "Seconds of a task.", unit: Unit::Number },
-        SuiteMetric {
-            name: "dependency_order",
-            meaning: "Pairs of reference calls, one in the step after the other's, that were matched and made in this order; \
+        SuiteMetric::share("overall", "The mean of the four capabilities."),
+        SuiteMetric::share("schema", "The mean of the three rates by rules."),
+        SuiteMetric::share("completion", "Task fulfillment and grounding."),
+        SuiteMetric::share("usage", "Tool appropriateness and parameter accuracy."),
+        SuiteMetric::share("planning", "Dependency awareness and parallelism."),
+        SuiteMetric::share("name_validity", "Calls of tools that were offered."),
+        SuiteMetric::share(
+            "schema_compliance",
+            "Calls of offered tools whose arguments their schema accepts.",
+        ),
+        SuiteMetric::share("execution_success", "Calls that succeeded."),
+        SuiteMetric::share("valid_call_failure_rate", "Calls of offered tools that failed."),
+        SuiteMetric::share(
+            "planning_json_compliance",
+            "Planned entries that name a tool, where a prediction tells it.",
+        ),
+        SuiteMetric::number("task_fulfillment", "The judge's, from 0 to 10."),
+        SuiteMetric::number("grounding", "The judge's, from 0 to 10."),
+        SuiteMetric::number("tool_appropriateness", "The judge's, from 0 to 10."),
+        SuiteMetric::number("parameter_accuracy", "The judge's, from 0 to 10."),
+        SuiteMetric::number("dependency_awareness", "The judge's, from 0 to 10."),
+        SuiteMetric::number("parallelism_and_efficiency", "The judge's, from 0 to 10."),
+        SuiteMetric::percent(
+            "judge_cv",
+            "How far judges differ about completion: their standard deviation by their mean, over tasks.",
+        ),
+        SuiteMetric::number("rounds", "Steps of a task."),
+        SuiteMetric::number("calls", "Calls of a task."),
+        SuiteMetric::number("servers", "Servers that a task's calls are of."),
+        SuiteMetric::number("input_tokens", "Tokens read for a task."),
+        SuiteMetric::number("output_tokens", "Tokens written for a task."),
+        SuiteMetric::number("seconds", "Seconds of a task."),
+        SuiteMetric::share(
+            "dependency_order",
+            "Pairs of reference calls, one in the step after the other's, that were matched and made in this order; \
                       m3's own, no part of the score.",
-            unit: Unit::Share,
-        },
+        ),
     ],
     open: |setting| {
         let totals = Totals::new(setting.variant);

@@ -1,13 +1,11 @@
 //! The capabilities and the score of a task (section 5.2, appendix A.11), and of all tasks.
 
-use std::collections::BTreeMap;
-
 use m3_trajectory::FailureClass;
 
 use super::judge::{Dimensions, mean};
 use super::rates::Rates;
 use crate::members::Cost;
-use crate::suite::{Group, SuiteResult, Variant, by_name};
+use crate::suite::{Group, SuiteResult, Variant, by_key, notes_on};
 use crate::values::Values;
 
 /// The facts of a trial.
@@ -132,22 +130,18 @@ impl Totals {
         aggregate.push("name_validity_pooled", pooled.name_validity());
         aggregate.push("schema_compliance_pooled", pooled.schema_compliance());
         aggregate.push("execution_success_pooled", pooled.execution_success());
-        let mut by_servers: BTreeMap<usize, Vec<&Record>> = BTreeMap::new();
-        for record in all.iter().filter(|record| record.servers > 0) {
-            by_servers.entry(record.servers).or_default().push(record);
-        }
+        let by_servers = by_key(&self.records, |record| (record.servers > 0).then_some(record.servers));
         let group = |by: &'static str, name: String, records: &[&Record]| Group {
             by,
             name,
             tasks: records.iter().filter(|record| record.repeat == 1).count(),
             values: self.means(records),
         };
-        let settings = by_name(&self.records, |record| {
-            Some(if record.servers > 1 { "multi" } else { "single" }.to_owned())
-                .filter(|_| record.servers > 0)
+        let settings = by_key(&self.records, |record| {
+            Some(if record.servers > 1 { "multi" } else { "single" }).filter(|_| record.servers > 0)
         });
         let settings: Vec<Group> =
-            settings.iter().map(|(name, records)| group("setting", name.clone(), records)).collect();
+            settings.iter().map(|(name, records)| group("setting", (*name).to_owned(), records)).collect();
         for name in ["rounds", "calls"] {
             let of_settings: Vec<f64> = settings.iter().filter_map(|group| group.values.get(name)).collect();
             aggregate.push(
@@ -186,38 +180,33 @@ impl Totals {
 
     fn notes(&self, has_catalog: bool) -> Vec<String> {
         let count = |is: fn(&Record) -> bool| self.records.iter().filter(|record| is(record)).count();
-        let mut notes = Vec::new();
-        if !has_catalog {
-            notes.push("no tools are known, so rates of names and schemas are not defined unless predictions list `tools`: --tools names a catalog".to_owned());
-        }
         let unjudged = count(|record| record.failure.is_none() && record.dimensions.is_none());
-        if unjudged > 0 {
-            notes.push(format!(
-                "not judged, without an overall score: {unjudged} (--grades of m3 grade --rubric mcp-bench)"
-            ));
-        }
         let missing = count(Record::is_missing);
         let failed = count(|record| record.failure.is_some()) - missing;
         let silent = count(|record| record.failure.is_none() && record.rates.calls == 0);
         let unrecorded: usize = self.records.iter().map(|record| record.rates.unrecorded()).sum();
-        if unrecorded > 0 {
-            notes.push(format!(
-                "calls of which nothing is recorded that tells whether they succeeded, left out of execution_success: {unrecorded}"
-            ));
-        }
-        let how = |paper: &'static str, published: &'static str| match self.variant {
-            Variant::Paper => paper,
-            Variant::Published => published,
+        let (score, schema) = match self.variant {
+            Variant::Paper => ("overall 0", "schema 0"),
+            Variant::Published => ("left out", "schema left out"),
         };
-        if missing > 0 {
-            notes.push(format!("without a prediction, {}: {missing}", how("overall 0", "left out")));
-        }
-        if failed > 0 {
-            notes.push(format!("runs that ended in an error, {}: {failed}", how("overall 0", "left out")));
-        }
-        if silent > 0 {
-            notes.push(format!("without a call, {}: {silent}", how("schema 0", "schema left out")));
-        }
-        notes
+        notes_on([
+            (
+                usize::from(!has_catalog),
+                "no tools are known, so rates of names and schemas are not defined unless predictions list `tools`: --tools names a catalog".to_owned(),
+            ),
+            (
+                unjudged,
+                format!("not judged, without an overall score: {unjudged} (--grades of m3 grade --rubric mcp-bench)"),
+            ),
+            (
+                unrecorded,
+                format!(
+                    "calls of which nothing is recorded that tells whether they succeeded, left out of execution_success: {unrecorded}"
+                ),
+            ),
+            (missing, format!("without a prediction, {score}: {missing}")),
+            (failed, format!("runs that ended in an error, {score}: {failed}")),
+            (silent, format!("without a call, {schema}: {silent}")),
+        ])
     }
 }

@@ -3,10 +3,8 @@
 mod totals;
 mod verdict;
 
-use m3_trajectory::Trajectory;
-
-use crate::members::number;
-use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
+use crate::members::Cost;
+use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Variant};
 use crate::values::Values;
 use totals::{Record, Totals};
 use verdict::Verdict;
@@ -17,34 +15,26 @@ pub(crate) static SUITE: Suite = Suite {
     title: "MCPAgentBench",
     has_published: true,
     metrics: &[
-        SuiteMetric {
-            name: "tfs",
-            meaning: "Task finish score: tasks whose calls are the reference's as a set, weighted by the reference's calls. \
+        SuiteMetric::percent(
+            "tfs",
+            "Task finish score: tasks whose calls are the reference's as a set, weighted by the reference's calls. \
                       Of a trajectory its weight, or 0.",
-            unit: Unit::Percent,
-        },
-        SuiteMetric {
-            name: "tefs",
-            meaning: "Task efficiency finish score: tasks whose calls are the reference's, step by step.",
-            unit: Unit::Percent,
-        },
-        SuiteMetric { name: "weight", meaning: "The reference's calls.", unit: Unit::Count },
-        SuiteMetric { name: "tasks_finished", meaning: "Trials that are finished.", unit: Unit::Count },
-        SuiteMetric {
-            name: "tasks_efficient",
-            meaning: "Trials that are finished step by step.",
-            unit: Unit::Count,
-        },
-        SuiteMetric {
-            name: "token_efficiency",
-            meaning: "The weights of efficient trials for 1,000 output tokens; the published program has TEFS in percent instead.",
-            unit: Unit::Number,
-        },
-        SuiteMetric {
-            name: "time_efficiency",
-            meaning: "The weights of efficient trials for a minute; the published program has TEFS in percent instead.",
-            unit: Unit::Number,
-        },
+        ),
+        SuiteMetric::percent(
+            "tefs",
+            "Task efficiency finish score: tasks whose calls are the reference's, step by step.",
+        ),
+        SuiteMetric::count("weight", "The reference's calls."),
+        SuiteMetric::count("tasks_finished", "Trials that are finished."),
+        SuiteMetric::count("tasks_efficient", "Trials that are finished step by step."),
+        SuiteMetric::number(
+            "token_efficiency",
+            "The weights of efficient trials for 1,000 output tokens; the published program has TEFS in percent instead.",
+        ),
+        SuiteMetric::number(
+            "time_efficiency",
+            "The weights of efficient trials for a minute; the published program has TEFS in percent instead.",
+        ),
     ],
     open: |setting| Box::new(McpAgentBench { variant: setting.variant, totals: Totals::default() }),
 };
@@ -57,8 +47,7 @@ struct McpAgentBench {
 impl Scorer for McpAgentBench {
     fn trial(&mut self, trial: &Trial<'_>) -> Values {
         let Trial { reference, prediction, repeat, .. } = *trial;
-        let verdict =
-            prediction.map_or_else(Verdict::default, |it| Verdict::new(reference, it, self.variant));
+        let verdict = prediction.and_then(|it| Verdict::new(reference, it, self.variant)).unwrap_or_default();
         let weight = reference.call_count();
         self.totals.add(
             reference,
@@ -68,6 +57,7 @@ impl Scorer for McpAgentBench {
                 verdict,
                 is_missing: prediction.is_none(),
                 cost: prediction.map(Cost::from_prediction).unwrap_or_default(),
+                run_cost: prediction.map(Cost::from_import).unwrap_or_default(),
             },
         );
         let earned = |is_earned: bool| Some(if is_earned { weight as f64 } else { 0.0 });
@@ -80,29 +70,5 @@ impl Scorer for McpAgentBench {
 
     fn finish(self: Box<Self>) -> SuiteResult {
         self.totals.result(self.variant)
-    }
-}
-
-/// The known cost of a prediction, and of the run that it belongs to.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Cost {
-    tokens: Option<f64>,
-    seconds: Option<f64>,
-    run_tokens: Option<f64>,
-    run_seconds: Option<f64>,
-}
-
-impl Cost {
-    fn from_prediction(prediction: &Trajectory) -> Self {
-        let own = crate::members::Cost::from_prediction(prediction);
-        let run = prediction.get("import").and_then(|import| import.get("run"));
-        let number = |value| number(value).filter(|number| *number >= 0.0);
-        let of_run = |key: &str| run.and_then(|run| run.get(key)).and_then(number);
-        Self {
-            tokens: own.output_tokens,
-            seconds: own.seconds,
-            run_tokens: of_run("output_tokens"),
-            run_seconds: of_run("seconds"),
-        }
     }
 }

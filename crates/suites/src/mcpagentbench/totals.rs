@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use m3_trajectory::Trajectory;
 
-use super::Cost;
 use super::verdict::Verdict;
+use crate::members::Cost;
 use crate::shape::Shape;
-use crate::suite::{Group, SuiteResult, Variant, by_name};
+use crate::suite::{Group, SuiteResult, Variant, by_key, notes_on};
 use crate::values::Values;
 
 /// The stored facts of a trial.
@@ -20,6 +20,8 @@ pub(super) struct Record {
     /// Whether there is no prediction.
     pub(super) is_missing: bool,
     pub(super) cost: Cost,
+    /// The cost of the whole run, where an import tells it.
+    pub(super) run_cost: Cost,
 }
 
 /// A task with its trials.
@@ -69,9 +71,9 @@ impl Totals {
             |earned: VerdictPredicate| Some(self.records().filter(|it| earned(&it.verdict)).count() as f64);
         aggregate.push("tasks_finished", count(|it| it.is_finished));
         aggregate.push("tasks_efficient", count(|it| it.is_efficient));
-        let repeats = self.by_repeat();
+        let repeats = by_key(self.records(), |record| Some(record.repeat));
         for (name, cost) in
-            [("token_efficiency", Cost::thousands as fn(&[Record]) -> _), ("time_efficiency", Cost::minutes)]
+            [("token_efficiency", thousands as fn(&[&Record]) -> _), ("time_efficiency", minutes)]
         {
             aggregate.push(name, efficiency(&repeats, weight, cost, variant));
         }
@@ -87,14 +89,6 @@ impl Totals {
         self.tasks.iter().flat_map(|task| &task.trials)
     }
 
-    fn by_repeat(&self) -> BTreeMap<usize, Vec<Record>> {
-        let mut repeats: BTreeMap<usize, Vec<Record>> = BTreeMap::new();
-        for record in self.records() {
-            repeats.entry(record.repeat).or_default().push(*record);
-        }
-        repeats
-    }
-
     fn notes(&self, variant: Variant) -> Vec<String> {
         let missing = self.records().filter(|record| record.is_missing).count();
         let how = match variant {
@@ -102,23 +96,20 @@ impl Totals {
             Variant::Published => "left out",
         };
         let classless = self.tasks.iter().filter(|task| task.class(variant).is_none()).count();
-        let mut notes = Vec::new();
-        if missing > 0 {
-            notes.push(format!("without a prediction, {how}: {missing}"));
-        }
-        if classless > 0 && classless < self.tasks.len() {
-            notes.push(format!("tasks of no class: {classless}"));
-        }
-        notes
+        let classless = if classless < self.tasks.len() { classless } else { 0 };
+        notes_on([
+            (missing, format!("without a prediction, {how}: {missing}")),
+            (classless, format!("tasks of no class: {classless}")),
+        ])
     }
 }
 
 /// The scores of classes, of categories and of repetitions.
-fn groups(all: &[&Task], repeats: &BTreeMap<usize, Vec<Record>>, variant: Variant) -> Vec<Group> {
+fn groups(all: &[&Task], repeats: &BTreeMap<usize, Vec<&Record>>, variant: Variant) -> Vec<Group> {
     let mut groups = Vec::new();
     let whole: f64 = all.iter().map(|task| task.weight() as f64).sum();
     let mut add = |by: &'static str, name_of: &dyn Fn(&Task) -> Option<String>| {
-        groups.extend(by_name(all.iter().copied(), name_of).into_iter().map(|(name, tasks)| {
+        groups.extend(by_key(all.iter().copied(), name_of).into_iter().map(|(name, tasks)| {
             let mut values = scores(&tasks, variant);
             for (name, earned) in SCORES {
                 let earned: f64 = tasks.iter().filter_map(|task| task.earned(earned, variant)).sum();
@@ -131,10 +122,8 @@ fn groups(all: &[&Task], repeats: &BTreeMap<usize, Vec<Record>>, variant: Varian
     add("category", &|task| Some(format!("{}/{}", task.domain?, task.shape_of(variant)?.name())));
     if repeats.len() > 1 {
         groups.extend(repeats.iter().map(|(repeat, records)| {
-            let values = SCORES.iter().map(|(name, earned)| (*name, share(records, *earned)));
-            let mut all = Values::default();
-            values.for_each(|(name, value)| all.push(name, value));
-            Group { by: "repetition", name: repeat.to_string(), tasks: records.len(), values: all }
+            let values = SCORES.map(|(name, earned)| (name, share(records, earned))).into();
+            Group { by: "repetition", name: repeat.to_string(), tasks: records.len(), values }
         }));
     }
     groups
@@ -190,11 +179,7 @@ impl Task {
 }
 
 fn scores(tasks: &[&Task], variant: Variant) -> Values {
-    let mut values = Values::default();
-    for (name, earned) in SCORES {
-        values.push(name, score(tasks, earned, variant));
-    }
-    values
+    SCORES.map(|(name, earned)| (name, score(tasks, earned, variant))).into()
 }
 
 /// The weighted share of tasks, in percent, where a task counts with the mean over its trials (section 4.1; avg@k for
@@ -207,25 +192,25 @@ fn score(tasks: &[&Task], earned: VerdictPredicate, variant: Variant) -> Option<
 }
 
 /// The weighted share of trials, in percent.
-fn share(records: &[Record], earned: VerdictPredicate) -> Option<f64> {
+fn share(records: &[&Record], earned: VerdictPredicate) -> Option<f64> {
     let weight: usize = records.iter().map(|record| record.weight).sum();
     (weight > 0).then(|| 100.0 * weight_of(records, earned) as f64 / weight as f64)
 }
 
-fn weight_of(records: &[Record], earned: VerdictPredicate) -> usize {
+fn weight_of(records: &[&Record], earned: VerdictPredicate) -> usize {
     records.iter().filter(|record| earned(&record.verdict)).map(|record| record.weight).sum()
 }
 
 /// The weight of efficient trials per unit of cost. The paper adds both up; the program takes the mean over runs of
 /// TEFS in percent, rounded to two digits, divided by the cost of the run, and 0 where nothing was spent.
 fn efficiency(
-    repeats: &BTreeMap<usize, Vec<Record>>,
+    repeats: &BTreeMap<usize, Vec<&Record>>,
     weight: usize,
-    cost: fn(&[Record]) -> Option<f64>,
+    cost: fn(&[&Record]) -> Option<f64>,
     variant: Variant,
 ) -> Option<f64> {
     let is_efficient: VerdictPredicate = |it| it.is_efficient;
-    let runs: Vec<(&[Record], f64)> =
+    let runs: Vec<(&[&Record], f64)> =
         repeats.values().map(|run| Some((run.as_slice(), cost(run)?))).collect::<Option<_>>()?;
     let (mut sum, mut spent) = (0.0, 0.0);
     for (run, cost) in &runs {
@@ -245,20 +230,19 @@ fn efficiency(
     (spent > 0.0 && (weight > 0 || variant == Variant::Published)).then(|| sum / spent)
 }
 
-impl Cost {
-    /// Thousands of output tokens of a run; `None` if those of a trial are not known.
-    fn thousands(run: &[Record]) -> Option<f64> {
-        Self::sum(run, |cost| cost.tokens, |cost| cost.run_tokens).map(|tokens| tokens / 1000.0)
-    }
+/// Thousands of output tokens of a run; `None` if those of a trial are not known.
+fn thousands(run: &[&Record]) -> Option<f64> {
+    total(run, |cost| cost.output_tokens).map(|tokens| tokens / 1000.0)
+}
 
-    /// Minutes of a run, added up over its trials.
-    fn minutes(run: &[Record]) -> Option<f64> {
-        Self::sum(run, |cost| cost.seconds, |cost| cost.run_seconds).map(|seconds| seconds / 60.0)
-    }
+/// Minutes of a run, added up over its trials.
+fn minutes(run: &[&Record]) -> Option<f64> {
+    total(run, |cost| cost.seconds).map(|seconds| seconds / 60.0)
+}
 
-    fn sum(run: &[Record], own: fn(&Self) -> Option<f64>, of_run: fn(&Self) -> Option<f64>) -> Option<f64> {
-        let known = || run.iter().filter(|record| !record.is_missing);
-        let all: Option<f64> = known().map(|record| own(&record.cost)).sum();
-        all.filter(|_| known().count() > 0).or_else(|| known().find_map(|record| of_run(&record.cost)))
-    }
+/// The sum over the trials of a run, or the total that an import tells for the whole run.
+fn total(run: &[&Record], part: fn(&Cost) -> Option<f64>) -> Option<f64> {
+    let known = || run.iter().filter(|record| !record.is_missing);
+    let sum: Option<f64> = known().map(|record| part(&record.cost)).sum();
+    sum.filter(|_| known().count() > 0).or_else(|| known().find_map(|record| part(&record.run_cost)))
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use m3_trajectory::json::{Json, parse};
 use m3_trajectory::tool_names::bare_name;
-use m3_trajectory::{Call, Step, Trajectory};
+use m3_trajectory::{Call, Trajectory};
 
 use crate::python::str_of;
 use crate::suite::Variant;
@@ -30,17 +30,11 @@ static SKIPPED: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
 /// A call as it is compared: the name, and its arguments as Python's texts unless only the name counts.
 type Key = (String, Option<BTreeMap<String, String>>);
 
-/// Arguments that are JSON, but not an object.
-struct NoObject;
-
 impl Verdict {
-    /// The verdict on a prediction. A prediction whose arguments are JSON but not an object, with which the published
-    /// program breaks off, is not finished.
-    pub(super) fn new(reference: &Trajectory, prediction: &Trajectory, variant: Variant) -> Self {
-        Self::of_steps(&reference.steps, &prediction.steps, variant).unwrap_or_default()
-    }
-
-    fn of_steps(references: &[Step], predictions: &[Step], variant: Variant) -> Result<Self, NoObject> {
+    /// The verdict on a prediction; `None` if the arguments of a call are JSON but not an object, with which the
+    /// published program breaks off.
+    pub(super) fn new(reference: &Trajectory, prediction: &Trajectory, variant: Variant) -> Option<Self> {
+        let (references, predictions) = (&reference.steps, &prediction.steps);
         // The published program pairs names with arguments, and so skips a reference's call without arguments.
         let is_compared = |call: &&Call| variant == Variant::Paper || call.arguments.is_some();
         let wanted = keys(references.iter().flat_map(|step| &step.calls).filter(is_compared))?;
@@ -55,7 +49,7 @@ impl Verdict {
                 Variant::Published => BTreeMap::from_iter(wanted) == BTreeMap::from_iter(predicted),
             };
         }
-        Ok(Self { is_finished, is_efficient })
+        Some(Self { is_finished, is_efficient })
     }
 }
 
@@ -64,13 +58,14 @@ fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
     keys
 }
 
-fn keys<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Result<Vec<Key>, NoObject> {
+fn keys<'c>(calls: impl IntoIterator<Item = &'c Call>) -> Option<Vec<Key>> {
     calls.into_iter().map(key).collect()
 }
 
-fn key(call: &Call) -> Result<Key, NoObject> {
+/// The call in the form in which calls are compared; `None` if its arguments are JSON, but not an object.
+fn key(call: &Call) -> Option<Key> {
     if SKIPPED.contains(bare_name(&call.tool)) {
-        return Ok((call.tool.clone(), None));
+        return Some((call.tool.clone(), None));
     }
     let text = |members: &[(String, Json)]| {
         members.iter().map(|(name, value)| (name.clone(), str_of(value))).collect::<BTreeMap<_, _>>()
@@ -81,10 +76,10 @@ fn key(call: &Call) -> Result<Key, NoObject> {
         // A model wrote the arguments as text; a text that is not JSON counts as no arguments.
         Some(Json::String(written)) => match parse(written.as_bytes()) {
             Ok((Json::Object(members), _)) => text(&members),
-            Ok(_) => return Err(NoObject),
+            Ok(_) => return None,
             Err(_) => BTreeMap::new(),
         },
-        Some(_) => return Err(NoObject),
+        Some(_) => return None,
     };
-    Ok((call.tool.clone(), Some(arguments)))
+    Some((call.tool.clone(), Some(arguments)))
 }

@@ -16,7 +16,7 @@ mod verdict;
 
 use m3_trajectory::{Call, Trajectory};
 
-use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Unit, Variant};
+use crate::suite::{Scorer, Suite, SuiteMetric, SuiteResult, Trial, Variant};
 use crate::values::Values;
 use causes::Failure;
 use compare::Comparer;
@@ -33,29 +33,35 @@ pub(crate) static SUITE: Suite = Suite {
     title: "MCPToolBench++",
     has_published: true,
     metrics: &[
-        share(
+        SuiteMetric::share(
             "ast",
             "AST accuracy: the calls are the reference's, by BFCL's rules. The published program asks a judge instead.",
         ),
-        share(
+        SuiteMetric::share(
             "ast_dag",
             "AST-DAG accuracy: the last calls are the reference's. The published program compares the name of the last one.",
         ),
-        share(
+        SuiteMetric::share(
             "pass_at_1",
             "Pass@1: arguments are right, and the calls succeeded with content. Of a trajectory whether it passes.",
         ),
-        share("tool_pass_at_1", "Pass@1 of the tools alone."),
-        share("parameter_pass_at_1", "Pass@1 of tools and arguments."),
-        count("tasks", "With `_at_K`: tasks with K trials."),
-        count("decided", "With `_at_K`: those of them with K trials of which is known whether they pass."),
-        count("trials", "Trials that count; with a name those that pass it."),
-        count("similar", "Calls that were accepted for a similar tool of the reference."),
-        share("success_rate", "Tool call success rate: calls that succeeded of those that were judged."),
-        count("calls", "Calls of the predictions."),
-        count("calls_failed", "Calls that failed."),
-        count("calls_empty", "Calls that succeeded without content, which are no successes."),
-        count("calls_unjudged", "Calls of which nothing recorded tells what became of them."),
+        SuiteMetric::share("tool_pass_at_1", "Pass@1 of the tools alone."),
+        SuiteMetric::share("parameter_pass_at_1", "Pass@1 of tools and arguments."),
+        SuiteMetric::count("tasks", "With `_at_K`: tasks with K trials."),
+        SuiteMetric::count(
+            "decided",
+            "With `_at_K`: those of them with K trials of which is known whether they pass.",
+        ),
+        SuiteMetric::count("trials", "Trials that count; with a name those that pass it."),
+        SuiteMetric::count("similar", "Calls that were accepted for a similar tool of the reference."),
+        SuiteMetric::share(
+            "success_rate",
+            "Tool call success rate: calls that succeeded of those that were judged.",
+        ),
+        SuiteMetric::count("calls", "Calls of the predictions."),
+        SuiteMetric::count("calls_failed", "Calls that failed."),
+        SuiteMetric::count("calls_empty", "Calls that succeeded without content, which are no successes."),
+        SuiteMetric::count("calls_unjudged", "Calls of which nothing recorded tells what became of them."),
     ],
     open: |setting| {
         Box::new(McpToolBench {
@@ -65,14 +71,6 @@ pub(crate) static SUITE: Suite = Suite {
         })
     },
 };
-
-const fn share(name: &'static str, meaning: &'static str) -> SuiteMetric {
-    SuiteMetric { name, meaning, unit: Unit::Share }
-}
-
-const fn count(name: &'static str, meaning: &'static str) -> SuiteMetric {
-    SuiteMetric { name, meaning, unit: Unit::Count }
-}
 
 struct McpToolBench<'c> {
     variant: Variant,
@@ -130,9 +128,7 @@ impl McpToolBench<'_> {
         };
         calls.add(&counted);
         self.totals.add_call(&counted, entry.filter(|_| !is_unknown).map(|call| call.tool.as_str()));
-        if label == Some(Label::BreaksOff) {
-            self.totals.add_break();
-        }
+        self.totals.breaks += usize::from(label == Some(Label::BreaksOff));
     }
 
     /// The values of a trial. Without a prediction it has failed in the paper's variant.

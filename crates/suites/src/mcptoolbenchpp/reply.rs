@@ -59,10 +59,10 @@ impl Label {
                 Some(error) => Self::Message(str_of(error)),
             };
         }
-        match member("data").map_or(Ok(true), is_empty) {
-            Ok(true) => Self::EmptyResult,
-            Ok(false) => Self::Success,
-            Err(NoLength) => Self::BreaksOff,
+        match member("data").map_or(Some(true), is_empty) {
+            Some(true) => Self::EmptyResult,
+            Some(false) => Self::Success,
+            None => Self::BreaksOff,
         }
     }
 
@@ -79,26 +79,23 @@ impl Label {
     }
 }
 
-/// A value without a length, where the program asks for the length.
-#[derive(Debug, PartialEq)]
-struct NoLength;
-
-/// Whether data is empty for the program. Null and numbers are not.
-fn is_empty(data: &Json) -> Result<bool, NoLength> {
+/// Whether data is empty for the program. Null and numbers are not; `None` if the program asks for the length of a value
+/// that has none.
+fn is_empty(data: &Json) -> Option<bool> {
     match data {
         Json::Array(items) => match items.first() {
-            None => Ok(true),
-            Some(Json::String(text)) => Ok(text.is_empty()),
-            Some(Json::Array(items)) => Ok(items.is_empty()),
-            Some(Json::Object(members)) => Ok(members.is_empty()),
-            Some(_) => Err(NoLength),
+            None => Some(true),
+            Some(Json::String(text)) => Some(text.is_empty()),
+            Some(Json::Array(items)) => Some(items.is_empty()),
+            Some(Json::Object(members)) => Some(members.is_empty()),
+            Some(_) => None,
         },
         Json::Object(members) => members.iter().try_fold(true, |is_empty, (_, value)| match value {
-            Json::String(text) => Ok(is_empty && text.is_empty()),
-            _ => Err(NoLength),
+            Json::String(text) => Some(is_empty && text.is_empty()),
+            _ => None,
         }),
-        Json::String(text) => Ok(matches!(text.as_str(), "" | "[]" | "\"\"" | "\"[]\"")),
-        _ => Ok(false),
+        Json::String(text) => Some(matches!(text.as_str(), "" | "[]" | "\"\"" | "\"[]\"")),
+        _ => Some(false),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Tally {
     calls: usize,
     successes: usize,
     empty: usize,
-    unjudged: usize,
+    pub(super) unjudged: usize,
     causes: BTreeMap<String, Kind>,
     reasons: BTreeMap<String, Kind>,
 }
@@ -70,10 +70,6 @@ impl Tally {
 
     pub(super) fn has_judged(&self) -> bool {
         self.calls > self.unjudged
-    }
-
-    pub(super) fn unjudged(&self) -> usize {
-        self.unjudged
     }
 
     /// The rate of success, over the calls that were judged, with the counts that it rests on.

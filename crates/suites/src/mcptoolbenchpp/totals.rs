@@ -8,7 +8,7 @@ use m3_trajectory::Trajectory;
 
 use super::tally::{CountedCall, Tally};
 use super::verdict::Verdict;
-use crate::suite::{Group, SuiteResult, Variant, by_name};
+use crate::suite::{Group, SuiteResult, Variant, by_key};
 use crate::values::Values;
 
 /// A task with its trials.
@@ -30,7 +30,7 @@ pub(super) struct Totals {
     by_tool: BTreeMap<String, Tally>,
     by_category: BTreeMap<String, Tally>,
     /// Calls at which the published program breaks off.
-    breaks: usize,
+    pub(super) breaks: usize,
 }
 
 /// A part of a verdict.
@@ -82,10 +82,6 @@ impl Totals {
         }
     }
 
-    pub(super) fn add_break(&mut self) {
-        self.breaks += 1;
-    }
-
     pub(super) fn result(&self, variant: Variant) -> SuiteResult {
         let all: Vec<&Task> = self.tasks.iter().collect();
         let mut aggregate = self.values(&all, variant);
@@ -126,7 +122,7 @@ impl Totals {
     fn groups(&self, all: &[&Task], variant: Variant) -> Vec<Group> {
         let mut groups = Vec::new();
         let mut add = |by: &'static str, name_of: &dyn Fn(&Task) -> Option<String>| {
-            groups.extend(by_name(all.iter().copied(), name_of).into_iter().map(|(name, tasks)| {
+            groups.extend(by_key(all.iter().copied(), name_of).into_iter().map(|(name, tasks)| {
                 let mut values = self.values(&tasks, variant);
                 if let Some(calls) = self.by_category.get(&name).filter(|_| by == "category") {
                     calls.push_to(&mut values);
@@ -176,7 +172,7 @@ impl Totals {
                 note(missing, "trials without a prediction, which count as failed");
                 let empty = all.iter().filter(|task| task.calls == 0).count();
                 note(empty, "tasks whose reference has no call, left out");
-                note(self.all.unjudged(), "calls of which nothing recorded tells what became of them");
+                note(self.all.unjudged, "calls of which nothing recorded tells what became of them");
                 for k in ks(all) {
                     let count = all
                         .iter()

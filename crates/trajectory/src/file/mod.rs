@@ -79,7 +79,7 @@ pub struct TrajectoryFile {
     names: NameMapping,
     /// Tools whose calls do not count.
     left_out: HashSet<String>,
-    /// The function that gives a trajectory its type, if the type of the file is not used.
+    /// The function that gives a trajectory its type, if the type that the file has for it is not used.
     type_of: Option<fn(&Trajectory) -> Option<String>>,
 }
 
@@ -118,7 +118,8 @@ fn hash_id(id: &str) -> IdHash {
 /// The largest trajectory that is accepted, in bytes; the largest real one has 70 kB.
 const MAX_ELEMENT: u64 = 256 << 20;
 
-/// The longest key of an object by id that is accepted, in bytes, including the white space up to its value.
+/// The longest key that is accepted in a file that is one object with ids as keys: in bytes, including the white space
+/// up to its value.
 const MAX_KEY: u64 = 64 << 10;
 
 /// The id of a file's only trajectory if it has none.
@@ -214,7 +215,7 @@ impl TrajectoryFile {
         self.by_id.keys().any(|id| other.by_id.contains_key(id))
     }
 
-    /// Reads trajectory `index`, below [`TrajectoryFile::len`]; duplicates are not counted.
+    /// Reads trajectory `index`, below [`TrajectoryFile::len`]: there is one for each id, unless all are kept.
     ///
     /// # Errors
     /// [`SourceError`] when reading fails, or the file has changed since it was opened.
@@ -269,7 +270,7 @@ impl TrajectoryFile {
         json::parse(&text).map(|(value, _)| value).map_err(|_| self.changed())
     }
 
-    /// The name of a member, in an object by id.
+    /// The key of an element, in a file that is one object with ids as keys; else `None`.
     fn key(&self, element: Element) -> Result<Option<String>, SourceError> {
         if self.shape != Shape::Object || self.is_single {
             return Ok(None);
@@ -279,7 +280,7 @@ impl TrajectoryFile {
         let text = self.source.bytes(element.offset - lead, lead.min(MAX_KEY))?;
         let end = text.iter().rposition(|&byte| byte == b'"').map_or(0, |quote| quote + 1);
         let key = json::parse(&text[..end]).ok().and_then(|(key, _)| key.as_str().map(str::to_owned));
-        // A key that cannot be read is shown unchanged, and its trajectory is reported too.
+        // A key that is not a JSON string is used as it is written, so that problems can be reported with it.
         Ok(Some(key.unwrap_or_else(|| String::from_utf8_lossy(&text[..end]).into_owned())))
     }
 
