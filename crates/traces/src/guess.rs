@@ -27,22 +27,31 @@ impl RecognizedFile<'_> {
             && let Some(format) =
                 FORMATS.iter().find(|format| format.name == SIGNS && format.name != self.format.name)
         {
-            let waiting = Some(SinkBuffer::default());
-            let mut second = WaitingSink { sink: &mut *sink, waiting, holds_traces: true };
             let file =
                 RecognizedFile { format, source: self.source, head: self.head.clone(), envelope: None };
-            let (result, guessed) = (file.read(&mut second), second.waiting.take());
-            match (result, guessed) {
-                (Err(ReadError::Stopped), _) => return Err(ReadError::Stopped),
-                (Ok(()), Some(guessed)) if guessed.traces().any(lost::has_calls) => {
-                    sink.format(format.name);
-                    return guessed.give(sink);
-                }
-                _ => {}
+            if let Some(guessed) = file.read_to_buffer(sink)?
+                && guessed.traces().any(lost::has_calls)
+            {
+                sink.format(format.name);
+                return guessed.give(sink);
             }
         }
         waiting.give(sink)?;
         result
+    }
+
+    /// Reads the file into a buffer; `None` if it is refused. The sink hears of the progress alone, so that it can stop.
+    ///
+    /// # Errors
+    /// [`ReadError::Stopped`], and if the file cannot be read.
+    pub(crate) fn read_to_buffer(&self, sink: &mut dyn Sink) -> Result<Option<SinkBuffer>, ReadError> {
+        let waiting = Some(SinkBuffer::default());
+        let mut holding = WaitingSink { sink, waiting, holds_traces: true };
+        match self.read(&mut holding) {
+            Ok(()) => Ok(holding.waiting),
+            Err(ReadError::Refused(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -72,6 +72,16 @@ impl SinkBuffer {
         })
     }
 
+    /// Changes each trace among the entries.
+    pub(crate) fn change_traces(&mut self, mut change: impl FnMut(&mut Trace)) {
+        for (_, entry) in &mut self.entries {
+            if let SinkEntry::Trace(trace) = entry {
+                change(trace);
+            }
+        }
+    }
+
+    /// Passes the entries on, in their order.
     pub(crate) fn give(self, sink: &mut dyn Sink) -> Result<(), ReadError> {
         for (line, entry) in self.entries {
             match entry {

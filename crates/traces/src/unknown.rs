@@ -4,14 +4,13 @@ use m3_support::unpack::unpacked_name;
 use m3_trajectory::{Source, SourceError};
 
 /// Signs of files that have to be unpacked or converted first: where they stand, the bytes, and what to say.
-const SIGNS: [(usize, &[u8], &str); 8] = [
+const SIGNS: [(usize, &[u8], &str); 7] = [
     (0, b"PK\x03\x04", "it is a zip archive: unpack it first"),
     (0, b"\xfd7zXZ\x00", "it is compressed with xz: unpack it first (`xz -d FILE`)"),
     (0, b"BZh", "it is compressed with bzip2: unpack it first (`bzip2 -d FILE`)"),
     (257, b"ustar", "it is a tar archive: unpack it first (`tar -xf FILE`)"),
     (0, b"\xff\xfe", "it is UTF-16: write it as UTF-8 (`iconv -f UTF-16 -t UTF-8 FILE`)"),
     (0, b"\xfe\xff", "it is UTF-16: write it as UTF-8 (`iconv -f UTF-16 -t UTF-8 FILE`)"),
-    (0, b"SQLite format 3\0", "it is a database of SQLite: export its rows as JSON first"),
     (0, b"PAR1", "it is a Parquet file: write its rows as JSON Lines first"),
 ];
 

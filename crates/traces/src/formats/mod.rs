@@ -26,6 +26,7 @@ mod responses;
 mod signs;
 mod smolagents;
 mod spans;
+mod sqlite;
 mod streamed_calls;
 mod training;
 mod turns;
@@ -55,6 +56,7 @@ pub struct Format {
 /// formats come first.
 pub const FORMATS: &[Format] = &[
     inspect::ARCHIVE,
+    sqlite::FORMAT,
     mcp::LOGS,
     atif::FORMAT,
     spans::LANGFUSE,
