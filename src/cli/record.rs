@@ -61,9 +61,9 @@ pub(super) fn run(args: &RecordArgs, common: &Common, printer: Printer) -> Resul
     let has_place = args.out != Path::new("-") && is_plain(&args.out);
     if !has_place && !args.inline_pictures {
         return Err(Failure::input(format!(
-            "pictures are written beside the output, and {} is no place\nhint: name a file with `-o`, or \
+            "pictures are written beside the output, and `{}` is no place\nhint: name a file with `-o`, or \
              `--inline-pictures` leaves them in the results",
-            format_args!("`{}`", args.out.display())
+            args.out.display()
         )));
     }
     let path = args.trajectories.path(printer);

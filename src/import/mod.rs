@@ -163,7 +163,14 @@ fn import_file(
 
 /// Reads the traces of a file, if it has one of the formats.
 fn read(found: &FileToImport, receiver: &mut Receiver<'_, '_>) -> Result<(), ReadError> {
-    let source = found.open()?.unhashed();
+    let source = match found.open() {
+        // A folder may have configurations beside its traces.
+        Err(SourceError::Yaml { .. }) if found.is_of_folder => {
+            receiver.file.is_unknown = true;
+            return Ok(());
+        }
+        source => source?.unhashed(),
+    };
     let recognized = match receiver.options.from {
         Some(formats) => recognize_among(&source, formats)?,
         None => recognize(&source)?,

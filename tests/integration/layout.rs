@@ -24,7 +24,7 @@ const MAY_SEE: [(&str, &[&str]); 20] = [
     ("figures", &["images", "support"]),
     ("web", &["support"]),
     ("mcp", &["images", "support", "trajectory", "web"]),
-    ("llm", &["images", "support"]),
+    ("llm", &["images", "support", "trajectory"]),
     ("report", &["embedding", "figures", "flow", "images", "score", "stats", "support", "trajectory"]),
     ("servers", &["embedding", "images", "mcp", "support", "trajectory"]),
     ("outcomes", &["images", "llm", "mcp", "support", "trajectory"]),

@@ -270,6 +270,9 @@ impl EmbeddingCache for Cache {
         texts: &[(&str, InputKey)],
         vectors: &[(InputKey, &Embedding)],
     ) -> Result<(), CacheFailure> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let texts = texts.iter().map(|(text, input)| (text_key(text), input.to_vec())).collect();
         let vectors = vectors.iter().map(|(input, vector)| (*input, encode(vector))).collect();
         self.write(&[(TEXT, texts), (VECTOR, vectors)])
@@ -283,6 +286,9 @@ impl EmbeddingCache for Cache {
     }
 
     fn keep(&mut self, results: &[(InputKey, Vec<u8>)]) -> Result<(), CacheFailure> {
+        if self.is_read_only {
+            return Ok(());
+        }
         let results = results.iter().map(|(key, data)| (*key, with_checksum(data.clone()))).collect();
         self.write(&[(COMPARISON, results)])
     }

@@ -284,6 +284,7 @@ impl Instance {
             }
             (None, ServerState::Died { reason }) => reason,
             (None, ServerState::Failed(error)) => return Err(error),
+            // A server without a connection that is shown as ready has been closed meanwhile.
             (None, ServerState::Disabled | ServerState::Ready(_)) => return Err(StartError::Disabled),
         };
         *living = None;

@@ -7,6 +7,7 @@ mod calls;
 mod conditions;
 mod findings;
 mod from_scores;
+mod hashes;
 mod jobs;
 mod ledger;
 mod regions;
@@ -31,13 +32,14 @@ pub use calls::{
 };
 pub use conditions::{EncoderReport, FidelityModelReport, ThresholdsReport};
 pub use findings::{ArgumentReport, RejectedMatchesReport};
+pub(super) use hashes::start;
 pub use jobs::{JobReason, JobReport, JobsReport};
 pub use ledger::{CoverageReport, LedgerReport};
 pub use regions::{RegionReport, RegionsReport};
 pub use repeats::{PassRateReport, RepeatsReport, RepetitionReport, SpreadReport, TaskTrialsReport};
 pub use results::ResultsReport;
+pub(super) use signature::signature;
 pub use signature::{InputReport, InputsReport};
-pub(super) use signature::{signature, start};
 pub use suites::{
     Named, OWN_SUITE, SuiteGroupReport, SuiteMetricReport, SuiteReport, SuiteTrial, SuiteValue, SuiteValues,
 };

@@ -38,7 +38,21 @@ impl Ledger {
 
     /// The lists of ids.
     fn lists(&mut self) -> [&mut Vec<String>; 7] {
-        let Self { missing, extra, duplicate, empty, errored, unfinished, too_large, .. } = self;
+        // Named without `..`, so that a new member is not forgotten here or above.
+        let Self {
+            references: _,
+            predictions: _,
+            scored: _,
+            malformed_calls: _,
+            failures: _,
+            missing,
+            extra,
+            duplicate,
+            empty,
+            errored,
+            unfinished,
+            too_large,
+        } = self;
         [missing, extra, duplicate, empty, errored, unfinished, too_large]
     }
 }

@@ -36,7 +36,7 @@ pub(crate) trait Fields {
         self.below(path)?.as_str()
     }
 
-    /// The items of the first list, or nothing.
+    /// The items of the first of these members that is there, if it is a list; or nothing.
     fn first_list(&self, keys: &[&str]) -> &[Json] {
         self.first(keys).map(Json::items).unwrap_or_default()
     }

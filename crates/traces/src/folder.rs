@@ -23,7 +23,14 @@ pub(crate) fn convert(source: &Source, converter: &mut Converter<'_, '_>) -> Res
     for file in files {
         let within = file.path.strip_prefix(folder).unwrap_or(&file.path).display().to_string();
         converter.file = Some(shortened(&within, LONGEST_NAME));
-        let inner = file.open()?;
+        let inner = match file.open() {
+            // A folder may have configurations beside its traces.
+            Err(SourceError::Yaml { .. }) => {
+                unknown += 1;
+                continue;
+            }
+            inner => inner?,
+        };
         let is_own = head::is_own(&inner.start(START)?);
         let is_read = if is_own { own(&file.path, converter)? } else { converter.convert(&inner)? };
         if is_read {

@@ -54,6 +54,23 @@ fn a_folder_stands_for_all_traces_in_it() {
     assert_eq!(in_short(&scan(folder.path())), ["p s/h"]);
 }
 
+#[test]
+fn yaml_in_a_folder_is_read_and_what_is_none_of_ours_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let calls = "tool_calls: [{id: c, function: {name: f, arguments: '{}'}}]";
+    write("a.yaml", &format!("messages:\n- {{role: user, content: q}}\n- {{role: assistant, {calls}}}\n"));
+    write("chart.yaml", "name: {{ .Values.name }}\n  - : ]");
+    write("README.md", "---\ntitle: runs\n---\n# Runs: *all* `{` of them\n- [x\n");
+    let file = scan(folder.path());
+    assert_eq!(in_short(&file), ["a f"]);
+    let warnings: Vec<String> = file.problems().iter().map(|problem| problem.message.clone()).collect();
+    assert_eq!(warnings, ["2 files of no known format left out"]);
+    let broken =
+        TrajectoryFile::scan(&folder.path().join("chart.yaml"), TRACES, Duplicates::Error, &mut |_, _| ());
+    assert!(broken.unwrap_err().to_string().contains("as YAML"));
+}
+
 /// The names are those of Strands' `FileSessionManager`; the tenth message comes after the second.
 #[test]
 fn a_session_in_files_of_its_messages_is_one_trace() {

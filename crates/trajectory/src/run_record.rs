@@ -1,7 +1,10 @@
 //! What a prediction records about its run: tokens, the turns of the model, how the task ended. `m3 run` writes these
-//! types, and every command that shows or sums a run reads them.
+//! types; the viewer, `m3 show` and a run that goes on read them. A member of another form is read as if it were absent, since any
+//! program may have written the file.
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::model::Trajectory;
 
@@ -38,18 +41,26 @@ impl FinishReason {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnRecord {
     /// The purpose of the turn, as in the journal of `m3 run`.
+    #[serde(default, deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(!default))]
     pub purpose: String,
     /// The usage that the provider reported.
+    #[serde(default, deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(!default))]
     pub usage: Usage,
     /// The time from the first try to the answer.
+    #[serde(default, deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(!default))]
     pub milliseconds: u64,
     /// The number of times that the model was asked.
+    #[serde(default, deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(!default))]
     pub tries: u32,
     /// The model that the provider says has answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// What was wrong with the reply and how it was understood all the same.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub oddities: Vec<String>,
 }
 
@@ -58,19 +69,24 @@ pub struct TurnRecord {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Tokens read, cached ones included.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
     /// The input tokens that were read from the provider's cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
     /// Tokens written, thoughts included.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// The output tokens that are thoughts.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
     /// Whether the sum is incomplete: at least one reply came without its input or its output tokens.
-    #[serde(rename = "partial", default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(
+        rename = "partial",
+        default,
+        deserialize_with = "or_default",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
     pub is_partial: bool,
 }
 
@@ -118,32 +134,47 @@ impl Usage {
     }
 }
 
-/// Where a task was run in the plan of its run.
+/// The facts of the run that made a prediction: which repetition and attempt, how long it took.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunFacts {
     /// Hash of all that decides what is asked and what may happen: the same command does not repeat a task that has
     /// a prediction with its key.
+    #[serde(default, deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(!default))]
     pub key: String,
     /// Which repetition, from 1.
+    #[serde(default, deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(!default))]
     pub repeat: u32,
     /// The number of the attempt at this repetition, from 1.
+    #[serde(default, deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(!default))]
     pub attempt: u32,
     /// The time from the start of the servers to the end.
+    #[serde(default, deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(!default))]
     pub milliseconds: u64,
     /// Whether the model was shown no image: the blind baseline. Left out if it was shown all images that there were.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "std::ops::Not::not")]
     pub no_images: bool,
 }
 
+/// A member; its default if it has another form, so that one odd member does not hide the others.
+fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(deserializer)?).unwrap_or_default())
+}
+
 impl Trajectory {
-    /// The tokens of all turns; `None` if none were recorded, or not as counts.
+    /// The tokens of all turns; `None` without an object `usage`.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
         self.get_as("usage")
     }
 
-    /// Where the task was run in the plan of its run; `None` for trajectories that are not of `m3 run`.
+    /// The facts of its run; `None` for trajectories without an object `run`.
     #[must_use]
     pub fn run(&self) -> Option<RunFacts> {
         self.get_as("run")
@@ -152,5 +183,25 @@ impl Trajectory {
     /// The recorded turns of the model; those of another form are left out.
     pub fn turns(&self) -> impl Iterator<Item = TurnRecord> {
         self.list("turns").iter().filter_map(|turn| serde_json::from_value(turn.to_value()?).ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{Json, parse};
+
+    /// Any program may have written or changed the file.
+    #[test]
+    fn an_odd_or_missing_member_does_not_hide_the_others() {
+        let text = r#"{"usage": {"input_tokens": 5, "output_tokens": 1.5, "partial": null}, "run": {"no_images": true},
+            "turns": [{"usage": {"output_tokens": 7}, "tries": "x"}, 3, {"purpose": "plan"}]}"#;
+        let Json::Object(extra) = parse(text.as_bytes()).unwrap().0 else { panic!("{text}") };
+        let recorded = Trajectory { extra, ..Trajectory::default() };
+        assert_eq!(recorded.usage(), Some(Usage { input_tokens: Some(5), ..Usage::default() }));
+        assert_eq!(recorded.run(), Some(RunFacts { no_images: true, ..RunFacts::default() }));
+        let turns: Vec<TurnRecord> = recorded.turns().collect();
+        assert_eq!((turns.len(), turns[0].usage.output_tokens, &*turns[1].purpose), (2, Some(7), "plan"));
+        assert_eq!(Trajectory::default().run(), None);
     }
 }

@@ -118,20 +118,32 @@ impl Source {
         Self { file, name, path, position, digest, is_hashed: true, is_folder: false }.without_yaml()
     }
 
-    /// The source, as JSON if it is YAML.
+    /// The source, as JSON if it is YAML. What only begins as YAML does may be something else, and stays.
     #[cfg(feature = "yaml")]
     fn without_yaml(self) -> Result<Self, SourceError> {
-        use crate::yaml::{MOST_BYTES, is_yaml, to_json};
-        if !is_yaml(&self.name.to_ascii_lowercase(), &self.start(64)?) {
-            return Ok(self);
+        use crate::yaml::{MOST_BYTES, YamlSign, write_json};
+        let mut start = Vec::new();
+        let reader = self.reader_from_start(false)?;
+        reader.take(64).read_to_end(&mut start).map_err(|cause| self.error(cause))?;
+        let Some(sign) = YamlSign::find(&self.name.to_ascii_lowercase(), &start) else { return Ok(self) };
+        let converted = || {
+            if self.length() > MOST_BYTES {
+                return Ok(Err(format!("it has more than {} MiB; convert it to JSON", MOST_BYTES >> 20)));
+            }
+            let text = match String::from_utf8(self.start(MOST_BYTES)?) {
+                Ok(text) => text,
+                Err(error) => return Ok(Err(error.to_string())),
+            };
+            let mut file = io::BufWriter::new(self.temporary_file()?);
+            let written = write_json(&text, &mut file).map_err(|cause| self.spool_error(cause))?;
+            let file = file.into_inner().map_err(|error| self.spool_error(error.into_error()))?;
+            written.map_or_else(|reason| Ok(Err(reason)), |()| self.converted_to(file).map(Ok))
+        };
+        match converted()? {
+            Ok(source) => Ok(source),
+            Err(_) if sign == YamlSign::FirstLine => Ok(self),
+            Err(reason) => Err(SourceError::Yaml { path: self.name, reason }),
         }
-        let failed = |reason: String| SourceError::Yaml { path: self.name.clone(), reason };
-        if self.length() > MOST_BYTES {
-            return Err(failed(format!("it has more than {} MiB; convert it to JSON", MOST_BYTES >> 20)));
-        }
-        let text = String::from_utf8(self.start(MOST_BYTES)?).map_err(|error| failed(error.to_string()))?;
-        let json = to_json(&text).map_err(failed)?;
-        self.converted_to(spool(&self.name, json.as_bytes(), MAX_SPOOLED, false)?)
     }
 
     #[cfg(not(feature = "yaml"))]

@@ -185,12 +185,6 @@ pub(crate) struct IdTemplate(String);
 /// The names that a template may have.
 const NAMES: [&str; 3] = ["file", "sample", "format"];
 
-impl Default for IdTemplate {
-    fn default() -> Self {
-        Self("{sample}".to_owned())
-    }
-}
-
 impl FromStr for IdTemplate {
     type Err = String;
 

@@ -6,6 +6,7 @@ mod inputs;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 pub(super) use args::JudgeArgs;
@@ -161,13 +162,15 @@ async fn judge(
         }
         _ => None,
     };
-    let bar = Arc::new(printer.bar());
+    let (bar, done) = (Arc::new(printer.bar()), Arc::new(AtomicUsize::new(0)));
     let asker = match (model, journal) {
         (Some(model), Some(journal)) => {
             let redactor = model.redactor_with(secrets.iter().map(String::as_str)).map_err(Failure::input)?;
-            let bar = Arc::clone(&bar);
-            let on_retry =
-                move |retry: Retry| bar.aside(|| printer.note(&said_of_retry("the judge", &retry)));
+            let (bar, done, all) = (Arc::clone(&bar), Arc::clone(&done), tasks.len() as u64);
+            let on_retry = move |retry: Retry| {
+                bar.aside(|| printer.note(&said_of_retry("the judge", &retry)));
+                bar.set("judging", done.load(Ordering::Relaxed) as u64, all);
+            };
             let settings = args.replies.settings();
             Some(Asker::new(model, settings, journal, redactor, stop.clone(), Arc::new(on_retry)))
         }
@@ -176,7 +179,7 @@ async fn judge(
     let workers = args.workers.into();
     let work =
         JudgeWork { tasks, asker, pictures: Pictures::new(), tools, verifier, workers, stop: stop.clone() };
-    let ended = watched(&work, &bar, printer).await;
+    let ended = watched(&work, &bar, &done, printer).await;
     if let Some(verifier) = &work.verifier {
         verifier.close().await;
     }
@@ -203,11 +206,15 @@ async fn verifier(
 }
 
 /// Does the work, and shows its progress meanwhile: a bar on a terminal, else a line for each task.
-async fn watched(work: &JudgeWork, bar: &Bar, printer: Printer) -> Result<JudgeEnd, JudgeError> {
+async fn watched(
+    work: &JudgeWork,
+    bar: &Bar,
+    done: &AtomicUsize,
+    printer: Printer,
+) -> Result<JudgeEnd, JudgeError> {
     let all = work.tasks.len();
-    let mut done = 0;
     let mut show = |task: &JudgedTask| {
-        done += 1;
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         if !printer.is_watched() {
             printer.event(&end::line(task, (done, all)));
         }

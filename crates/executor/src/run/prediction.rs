@@ -91,7 +91,7 @@ pub struct Versions {
 /// How a task was run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RunReport {
-    /// Its place in the plan of the run.
+    /// Which repetition and attempt, how long it took.
     #[serde(flatten)]
     pub facts: RunFacts,
     /// Mode, limits, settings.
@@ -182,7 +182,7 @@ impl KeptPrediction {
     pub(super) fn read(id: &str, bytes: &[u8]) -> Option<Self> {
         let trajectory = Trajectory::of_bytes(id, bytes, CallForms::Literal, &[]).ok()?;
         let finish = trajectory.get_as("finish")?;
-        let key = trajectory.run()?.key;
+        let key = trajectory.run().map(|run| run.key).filter(|key| !key.is_empty())?;
         (trajectory.id == id).then_some(Self { trajectory, finish, key })
     }
 }

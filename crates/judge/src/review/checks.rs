@@ -102,3 +102,15 @@ fn judged(trajectory: &Trajectory) -> Json {
         text(&trajectory.final_reply),
     ])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_one_of_rfc_3339_to_the_second() {
+        let text = now();
+        assert_eq!(text.len(), "2025-03-01T09:05:00Z".len(), "{text}");
+        assert!(text.parse::<Timestamp>().is_ok(), "{text}");
+    }
+}

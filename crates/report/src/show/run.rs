@@ -23,7 +23,12 @@ pub(super) fn rows(trajectory: &Trajectory) -> Vec<Row> {
         ("Run", place(extra("mode"), run.as_ref())),
         ("Finish", finish(extra("finish"), extra("reason"))),
         ("Tokens", tokens(trajectory)),
-        ("Time", run.as_ref().map(|run| duration(Duration::from_millis(run.milliseconds)))),
+        (
+            "Time",
+            run.as_ref()
+                .filter(|run| run.milliseconds > 0)
+                .map(|run| duration(Duration::from_millis(run.milliseconds))),
+        ),
     ];
     lines.into_iter().filter_map(|(label, text)| Some(Row { label, text: text? })).collect()
 }
@@ -44,7 +49,7 @@ fn model(model: &Json) -> Option<String> {
 fn place(mode: Option<&Json>, run: Option<&RunFacts>) -> Option<String> {
     let parts = [
         mode.and_then(name),
-        run.map(|run| format!("repeat {}", run.repeat)),
+        run.filter(|run| run.repeat > 0).map(|run| format!("repeat {}", run.repeat)),
         run.filter(|run| run.attempt > 1).map(|run| format!("attempt {}", run.attempt)),
     ];
     joined(parts)

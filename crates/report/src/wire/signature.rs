@@ -5,16 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::hashes::start;
 use super::{MatchOptionsReport, ScoreSummary};
 use crate::ToolNamesReport;
-
-/// The number of a hash's digits that people are shown, in the line that identifies a score and in file lists.
-const DIGITS: usize = 8;
-
-/// The first digits of a hash.
-pub(crate) fn start(hash: &str) -> &str {
-    hash.get(..DIGITS).unwrap_or(hash)
-}
 
 /// The files that a score was made of.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

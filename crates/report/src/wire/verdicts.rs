@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::signature::start;
+use super::hashes::start;
 
 /// How trajectories are matched with their references.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -18,8 +18,8 @@ pub(super) enum Operands {
 
 use Operands::{Many, One, Two};
 
-/// All operations: the tool's name, its description, and its operands. The names of tools and arguments are those of the benchmark, whose `multiply` really has
-/// `SecondNumber`.
+/// All operations: the tool's name, its description, and its operands. The names of tools and arguments are those of the
+/// benchmark, whose `multiply` really has `SecondNumber`.
 pub(super) const OPERATIONS: [(&str, &str, Operands); 22] = [
     ("add", "The sum of two numbers.", Two(["firstNumber", "secondNumber"], |a, b| a + b)),
     ("subtract", "The difference: minuend minus subtrahend.", Two(["minuend", "subtrahend"], |a, b| a - b)),

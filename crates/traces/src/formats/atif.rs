@@ -100,7 +100,7 @@ fn step(it: &mut Conversation, step: &Json, has_begun: &mut bool) {
 /// Adds a reply with its calls and their results.
 fn agent(it: &mut Conversation, step: &Json, message: &Content) {
     it.model = step.text("model_name").map(str::to_owned).or(it.model.take());
-    it.usage.add(step.member("metrics").map(|it| metrics(it, "")).unwrap_or_default());
+    it.usage.add(step.member("metrics").map(|all| metrics(all, "")).unwrap_or_default());
     if step.count("llm_call_count") == Some(0) && step.has("tool_calls") {
         it.note("a step that no model made is kept");
     }

@@ -8,7 +8,6 @@ use super::branch::{Branch, branch};
 use super::line::{self, Kind, Line};
 use crate::formats::prelude::*;
 use crate::head::Head;
-use crate::sink_buffer::SinkBuffer;
 
 /// The longest file that names the call that began an agent, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -123,8 +122,7 @@ fn files(session: &Path, ran: &HashSet<String>) -> Vec<(String, PathBuf)> {
 fn agent(name: &str, path: &Path) -> Result<Option<Agent>, ReadError> {
     let source = Source::open(path)?;
     let head = Head::read(&source)?;
-    // Nobody needs to hear of a line of an agent that cannot be read: it is one that was cut.
-    let lines = line::read(&Input::new(&source, &head), &mut SinkBuffer::default())?;
+    let lines = line::read(&Input::new(&source, &head), &mut SilentSink)?;
     let lines: Vec<&Line> = lines.iter().collect();
     if lines.iter().all(|line| line.kind == Kind::Other) {
         return Ok(None);
@@ -141,4 +139,15 @@ fn begun_by(about: &Path) -> Option<String> {
     let bytes = Source::open(about).and_then(|source| source.start(LONGEST)).ok()?;
     let (about, _): (Json, _) = parse(&bytes).ok()?;
     about.text("toolUseId").map(str::to_owned)
+}
+
+/// A sink that keeps nothing: a line of an agent that cannot be read is one that was cut.
+struct SilentSink;
+
+impl Sink for SilentSink {
+    fn trace(&mut self, _: Option<u64>, _: Trace) -> Result<(), ReadError> {
+        Ok(())
+    }
+
+    fn warn(&mut self, _: Option<u64>, _: &str) {}
 }

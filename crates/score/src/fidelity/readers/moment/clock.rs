@@ -123,8 +123,8 @@ fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
         "quarter" => Some(15),
         _ => number(0).map(|found| found.0),
     };
-    let second = word(tokens.get(1));
-    let after = 1 + usize::from(matches!(second, "minutes" | "min"));
+    let next_word = word(tokens.get(1));
+    let after = 1 + usize::from(matches!(next_word, "minutes" | "min"));
     if let (Some(minutes @ 1..60), Some((hour, _))) = (minutes, number(after + 1)) {
         match word(tokens.get(after)) {
             "past" | "after" => return Some((of(hour, minutes), after + 2)),
@@ -133,7 +133,7 @@ fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
         }
     }
     let (hour, digits) = number(0)?;
-    let is_joint = matches!(tokens.get(1), Some(Sign(':'))) || second == "h";
+    let is_joint = matches!(tokens.get(1), Some(Sign(':'))) || next_word == "h";
     let is_dotted = matches!(tokens.get(1), Some(Sign('.'))) && matches!(word(tokens.get(3)), "am" | "pm");
     if let (true, Some((minute, 2))) = (is_joint || is_dotted, number(2)) {
         let (mut second, mut milliseconds, mut end) = (0, None, 3);
@@ -148,11 +148,11 @@ fn clock(tokens: &[Token], may_be_bare: bool) -> Option<(Clock, usize)> {
         return Some((Clock { hour, minute, second, milliseconds, is_padded, is_certain: true }, end));
     }
     // `seven thirty`, `twelve oh three`.
-    let skips = usize::from(second == "oh");
+    let skips = usize::from(next_word == "oh");
     if let (0, Some((minute @ 1..60, 0))) = (digits, number(1 + skips)) {
         return Some((Clock { is_certain: minute > 9 || skips > 0, ..of(hour, minute) }, 2 + skips));
     }
-    let has_suffix = matches!(second, "am" | "pm");
+    let has_suffix = matches!(next_word, "am" | "pm");
     (has_suffix || may_be_bare).then(|| (Clock { is_certain: has_suffix, ..of(hour, 0) }, 1))
 }
 
