@@ -242,7 +242,7 @@ impl<'a> AttemptState<'a> {
         self.tell(Event::Answered { turn, usage: reply.usage, milliseconds, tries });
         self.turns.push(TurnRecord {
             purpose: purpose.to_owned(),
-            usage: reply.usage,
+            usage: Some(reply.usage),
             milliseconds,
             tries,
             model: reply.model.clone(),

@@ -44,10 +44,10 @@ pub struct TurnRecord {
     #[serde(default, deserialize_with = "or_default")]
     #[cfg_attr(feature = "schema", schemars(!default))]
     pub purpose: String,
-    /// The usage that the provider reported.
-    #[serde(default, deserialize_with = "or_default")]
-    #[cfg_attr(feature = "schema", schemars(!default))]
-    pub usage: Usage,
+    /// The usage that the provider reported; `None` in files of other programs, which may not tell it for a turn.
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Usage", !default))]
+    pub usage: Option<Usage>,
     /// The time from the first try to the answer.
     #[serde(default, deserialize_with = "or_default")]
     #[cfg_attr(feature = "schema", schemars(!default))]
@@ -201,7 +201,10 @@ mod tests {
         assert_eq!(recorded.usage(), Some(Usage { input_tokens: Some(5), ..Usage::default() }));
         assert_eq!(recorded.run(), Some(RunFacts { no_images: true, ..RunFacts::default() }));
         let turns: Vec<TurnRecord> = recorded.turns().collect();
-        assert_eq!((turns.len(), turns[0].usage.output_tokens, &*turns[1].purpose), (2, Some(7), "plan"));
+        assert_eq!(
+            (turns.len(), turns[0].usage.and_then(|usage| usage.output_tokens), &*turns[1].purpose),
+            (2, Some(7), "plan")
+        );
         assert_eq!(Trajectory::default().run(), None);
     }
 }

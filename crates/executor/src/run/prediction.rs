@@ -111,7 +111,8 @@ pub(super) struct Circumstances<'a> {
 impl Prediction {
     pub(super) fn new(record: Record, circumstances: Circumstances<'_>) -> Self {
         let Circumstances { task, model, prompts, tools, run } = circumstances;
-        let usage = record.turns.iter().fold(Usage::default(), |sum, turn| sum.plus(turn.usage));
+        let usage =
+            record.turns.iter().fold(Usage::default(), |sum, turn| sum.plus(turn.usage.unwrap_or_default()));
         let reported = record.turns.iter().rev().find_map(|turn| turn.model.clone());
         let mut steps = record.steps;
         for call in steps.iter_mut().flat_map(|step| &mut step.calls) {
@@ -268,7 +269,7 @@ mod tests {
         };
         let turn = |model: Option<&str>, tokens| TurnRecord {
             purpose: "turn".to_owned(),
-            usage: Usage { input_tokens: Some(tokens), ..Usage::default() },
+            usage: Some(Usage { input_tokens: Some(tokens), ..Usage::default() }),
             milliseconds: 1,
             tries: 1,
             model: model.map(str::to_owned),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use m3_support::text::{counted, duration};
 use m3_trajectory::json::Json;
-use m3_trajectory::{RunFacts, Trajectory};
+use m3_trajectory::{RunFacts, Trajectory, Usage};
 
 use super::{Row, bounded};
 
@@ -70,7 +70,9 @@ fn tokens(trajectory: &Trajectory) -> Option<String> {
     let (mut turns, mut silent) = (0, 0);
     for turn in trajectory.turns() {
         turns += 1;
-        silent += usize::from(turn.usage.input_tokens.is_none() || turn.usage.output_tokens.is_none());
+        // A turn without `usage` tells nothing; a `usage` without a number means that the provider did not report it.
+        let is_silent = |usage: Usage| usage.input_tokens.is_none() || usage.output_tokens.is_none();
+        silent += usize::from(turn.usage.is_some_and(is_silent));
     }
     let of_turns = match (turns, silent) {
         (0, _) => None,

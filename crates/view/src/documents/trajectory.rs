@@ -218,8 +218,8 @@ pub(crate) fn turns(trajectory: &Trajectory) -> Vec<Turn> {
     let turn = |turn: TurnRecord| Turn {
         purpose: cut(&turn.purpose, NAME),
         milliseconds: turn.milliseconds,
-        input_tokens: turn.usage.input_tokens,
-        output_tokens: turn.usage.output_tokens,
+        input_tokens: turn.usage.and_then(|usage| usage.input_tokens),
+        output_tokens: turn.usage.and_then(|usage| usage.output_tokens),
         tries: turn.tries,
         oddities: turn.oddities.iter().take(MOST).map(|text| cut(text, NAME)).collect(),
     };

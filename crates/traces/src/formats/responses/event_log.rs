@@ -65,8 +65,9 @@ impl Items {
         let known = event.id("item_id").and_then(|id| self.places.get(&id).copied());
         let earlier = known.and_then(|place| self.list.get(place));
         let name = event.text("name").or_else(|| earlier?.text("name")).unwrap_or_default();
-        let own =
-            ["call_id", "arguments"].into_iter().filter_map(|key| Some((key, event.member(key)?.clone())));
+        // Only the Realtime API repeats the call's id here.
+        let member = |key| Some((key, event.member(key).or_else(|| earlier?.member(key))?.clone()));
+        let own = ["call_id", "arguments"].into_iter().filter_map(member);
         let id = event.member("item_id").map(|id| ("id", id.clone()));
         let call = [("type", string("function_call")), ("name", string(name))];
         self.add(&object(call.into_iter().chain(own).chain(id)));
@@ -120,6 +121,7 @@ mod tests {
 {"type": "conversation.item.input_audio_transcription.completed", "item_id": "u", "transcript": "Q?"}
 {"type": "response.output_item.added", "item": {"id": "i", "type": "function_call", "call_id": "c", "name": "a", "arguments": ""}}
 {"type": "response.function_call_arguments.done", "item_id": "i", "call_id": "c", "arguments": "{\"x\":1}"}
+{"type": "response.function_call_arguments.done", "item_id": "i", "name": "a", "arguments": "{\"x\":1}"}
 {"type": "response.function_call_arguments.done", "item_id": "j", "call_id": "d", "name": "a", "arguments": "{\"x\":1}"}
 {"type": "response.output_item.done", "item": {"id": "i", "type": "function_call", "call_id": "c", "name": "a", "arguments": "{\"x\":1}"}}
 {"type": "response.done", "response": {"output": [{"id": "i", "type": "function_call", "call_id": "c", "name": "a", "arguments": "{\"x\":1}"}], "usage": {"input_tokens": 3, "output_tokens": 2}}}

@@ -88,15 +88,17 @@ fn step(conversation: &mut Conversation, step: &Json) {
     conversation.usage.add(step.member("usage").map(Usage::of_ai_sdk));
     let model_results = model_results(response);
     let mut outcomes = Vec::new();
-    if step.list("content").is_empty() {
-        // Up to version 4 there are only these lists.
+    let (mut content, calls) = (step.list("content"), step.list("toolCalls"));
+    let in_content = content.iter().filter(|part| part.says("type", "tool-call")).count();
+    // Up to version 4 there are only the lists; Mastra's have the calls of a step that its content lacks.
+    if content.is_empty() || in_content < calls.len() {
+        content = &[];
         conversation.say(step.text("text").unwrap_or_default());
-        for part in step.list("toolCalls") {
-            conversation.call(call(part));
-        }
-        outcomes.extend(step.list("toolResults").iter().map(|part| outcome(part, &model_results)));
+        conversation.calls(calls.iter().map(|part| call(within_payload(part))));
+        let results = step.list("toolResults").iter().map(within_payload);
+        outcomes.extend(results.map(|part| outcome(part, &model_results)));
     }
-    for part in step.list("content") {
+    for part in content {
         match part.text("type") {
             Some("text") => conversation.say(part.text("text").unwrap_or_default()),
             Some("tool-call") => conversation.call(call(part)),
@@ -112,6 +114,11 @@ fn step(conversation: &mut Conversation, step: &Json) {
     }
     conversation.results(outcomes);
     times(conversation, step);
+}
+
+/// A call or result of a step, which Mastra keeps in a member of its own.
+fn within_payload(part: &Json) -> &Json {
+    part.member("payload").filter(|payload| payload.has("toolCallId")).unwrap_or(part)
 }
 
 /// Results as the model saw them, by the ids of their calls. The last of several with the same id is that of this step:
@@ -157,6 +164,7 @@ fn times(conversation: &mut Conversation, step: &Json) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::shown;
     use crate::trace::Trace;
 
     fn trace(value: &str) -> Trace {
@@ -214,5 +222,21 @@ mod tests {
         let body = r#""{\"messages\": [{\"role\": \"system\", \"content\": \"s\"}, {\"role\": \"user\", \"content\": \"q\"}]}""#;
         let trace = trace(&format!(r#"{{"steps": [{{"toolCalls": [], "request": {{"body": {body}}}}}]}}"#));
         assert_eq!(trace.question.unwrap().text(), "q");
+    }
+
+    /// In the shape of `agent.generate()` of Mastra 0.24, whose steps have only the last call in their content.
+    #[test]
+    fn calls_that_the_content_lacks_are_read_from_the_lists() {
+        let text = r#"{"text": "Wet.", "steps": [{"stepType": "initial", "text": "", "toolCalls": [
+            {"type": "tool-call", "payload": {"toolCallId": "a", "toolName": "f", "args": {"x": 1}}},
+            {"type": "tool-call", "payload": {"toolCallId": "b", "toolName": "g", "args": {}}}], "toolResults": [
+            {"type": "tool-result", "payload": {"toolCallId": "b", "toolName": "g", "result": "wind"}},
+            {"type": "tool-result", "payload": {"toolCallId": "a", "toolName": "f", "result": "rain"}}],
+            "content": [{"type": "tool-call", "toolCallId": "b", "toolName": "g", "input": {}}], "finishReason": "tool-calls"},
+            {"stepType": "tool-result", "text": "Wet.", "toolCalls": [], "toolResults": [], "content": [{"type": "text", "text": "Wet."}],
+            "finishReason": "stop"}]}"#;
+        let trace = trace(text);
+        assert_eq!(shown(&trace), [r#"f({"x":1})=rain g({})=wind"#]);
+        assert_eq!(trace.final_reply.as_deref(), Some("Wet."));
     }
 }
