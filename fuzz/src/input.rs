@@ -28,8 +28,8 @@ impl Temporary {
 
     fn new(name: &str, make: impl FnOnce(&Path) -> std::io::Result<()>) -> Self {
         let path = unused(name);
-        let made = make(&path);
-        assert!(made.is_ok(), "the folder for temporary files can be written: {made:?}");
+        let result = make(&path);
+        assert!(result.is_ok(), "the folder for temporary files can be written: {result:?}");
         Self(path)
     }
 

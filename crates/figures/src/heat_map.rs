@@ -104,8 +104,8 @@ impl AgreementMap {
             let plate =
                 (0..20).flat_map(|far| [plate(far), plate(-far)]).find(is_free).unwrap_or_else(|| plate(0));
             canvas.rectangle(plate, "#fff");
-            let place = (plate.x + 2.0, baseline(plate.y + PLATE / 2.0, SMALL));
-            canvas.text(place, SMALL, Anchor::Start, &content);
+            let label_at = (plate.x + 2.0, baseline(plate.y + PLATE / 2.0, SMALL));
+            canvas.text(label_at, SMALL, Anchor::Start, &content);
             taken.push(plate);
         }
     }

@@ -44,7 +44,8 @@ pub struct TurnRecord {
     #[serde(default, deserialize_with = "or_default")]
     #[cfg_attr(feature = "schema", schemars(!default))]
     pub purpose: String,
-    /// The usage that the provider reported; `None` in files of other programs, which may not tell it for a turn.
+    /// The usage that the provider reported.
+    // Other programs may not tell it for a turn.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Usage", !default))]
     pub usage: Option<Usage>,

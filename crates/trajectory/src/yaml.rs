@@ -172,7 +172,7 @@ mod tests {
         Ok(String::from_utf8(written).unwrap().trim_end().to_owned())
     }
 
-    /// YAML 1.2, section 10.3 (core schema); `id001` as PyYAML names what it writes twice.
+    /// YAML 1.2, section 10.3 (core schema); `id001` as `PyYAML` names what it writes twice.
     #[test]
     fn documents_become_json_with_their_order_and_types() {
         for (yaml, expected) in [
@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn what_would_grow_without_end_or_is_damaged_is_refused() {
-        let bomb: String = (1..30).map(|n| format!("a{n}: &a{n} [*a{0}, *a{0}]\n", n - 1)).collect();
+        let lines = (1..30).map(|n| format!("a{n}: &a{n} [*a{0}, *a{0}]\n", n - 1));
+        let bomb = lines.collect::<Vec<_>>().concat();
         assert!(json(&format!("a0: &a0 [x, x]\n{bomb}")).is_err());
         assert!(json(&"[".repeat(100_000)).is_err());
         assert!(json(&"- ".repeat(100_000)).is_err());

@@ -98,7 +98,9 @@ pub(crate) fn install_progress(printer: Printer) -> impl FnMut(InstallEvent) {
             bar = Some(printer.byte_bar());
         }
         InstallEvent::Fetching { done, total } => {
-            bar.iter().for_each(|bar| bar.set("fetching", done, total));
+            if let Some(bar) = &bar {
+                bar.set("fetching", done, total);
+            }
         }
     }
 }

@@ -68,6 +68,7 @@ fn calls_with_arguments(trace: &Trace) -> usize {
     own + trace.nested.iter().map(|(_, inner)| calls_with_arguments(inner)).sum::<usize>()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` gives the error away")]
 fn broken(error: rusqlite::Error) -> ReadError {
     ReadError::refused(format!("a database of SQLite that cannot be read: {error}"))
 }
@@ -123,7 +124,7 @@ impl Database {
         let mut file = BufWriter::new(source.temporary_file()?);
         let query = format!("SELECT * FROM \"{}\"", table.replace('"', "\"\""));
         let mut statement = self.connection.prepare(&query).map_err(broken)?;
-        let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([]).map_err(broken)?;
         let mut written = 0;
         while let Some(row) = rows.next().map_err(broken)? {

@@ -90,7 +90,7 @@ impl ScoringArgs {
         let mut conditions = self.conditions.open()?;
         let seen = <[Mutex<FileFacts>; 2]>::default();
         let learn = |file: usize, trajectory: &Trajectory| {
-            seen[file].lock().unwrap_or_else(PoisonError::into_inner).learn(trajectory)
+            seen[file].lock().unwrap_or_else(PoisonError::into_inner).learn(trajectory);
         };
         let files = [self.predictions.path(printer), &self.references];
         let contents = [(files[0], Content::Predictions), (files[1], Content::Any)];
