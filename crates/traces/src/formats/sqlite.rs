@@ -109,13 +109,17 @@ impl Database {
         Ok(Self { connection, _folder: folder })
     }
 
-    /// The names of the tables.
+    /// The names of the tables. A damaged one whose definition is no text is left out: rusqlite panics at names of columns
+    /// that are none.
     fn tables(&self) -> rusqlite::Result<Vec<String>> {
         let names =
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' LIMIT ?1";
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' LIMIT ?1";
         let mut statement = self.connection.prepare(names)?;
-        let names = statement.query_map([MOST_TABLES], |row| row.get(0))?;
-        names.collect()
+        let names = statement.query_map([MOST_TABLES], |row| {
+            let is_text = row.get::<_, String>(1).is_ok();
+            Ok(row.get(0).ok().filter(|_| is_text))
+        })?;
+        names.filter_map(Result::transpose).collect()
     }
 
     /// A temporary file with the rows of a table as records, a line each.
@@ -224,6 +228,18 @@ mod tests {
         assert_eq!(read_file(&path).unwrap().1.traces.len(), 2);
         assert_eq!(files(), before);
         drop(open);
+    }
+
+    #[test]
+    fn a_definition_that_is_no_text_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        drop(database(&path));
+        let mut bytes = std::fs::read(&path).unwrap();
+        let at = bytes.windows(12).position(|window| window == b"message_data").unwrap();
+        bytes[at] = 0xff;
+        std::fs::write(&path, bytes).unwrap();
+        assert!(read_file(&path).unwrap_err().contains("no table has calls"));
     }
 
     #[test]
