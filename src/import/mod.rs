@@ -165,8 +165,8 @@ fn import_file(
 fn read(found: &FileToImport, receiver: &mut Receiver<'_, '_>) -> Result<(), ReadError> {
     let source = match found.open() {
         // A folder may have configurations beside its traces.
-        Err(SourceError::Yaml { .. }) if found.is_of_folder => {
-            receiver.file.is_unknown = true;
+        Err(error @ SourceError::Yaml { .. }) if found.is_of_folder => {
+            receiver.file.warn(None, &error.to_string());
             return Ok(());
         }
         source => source?.unhashed(),

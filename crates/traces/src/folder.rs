@@ -25,7 +25,8 @@ pub(crate) fn convert(source: &Source, converter: &mut Converter<'_, '_>) -> Res
         converter.file = Some(shortened(&within, LONGEST_NAME));
         let inner = match file.open() {
             // A folder may have configurations beside its traces.
-            Err(SourceError::Yaml { .. }) => {
+            Err(error @ SourceError::Yaml { .. }) => {
+                converter.problem(Severity::Warning, None, &error.to_string());
                 unknown += 1;
                 continue;
             }

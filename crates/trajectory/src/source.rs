@@ -115,41 +115,10 @@ impl Source {
         };
         let path = (path != Path::new("-")).then(|| path.to_owned());
         let (position, digest) = (Cell::default(), RefCell::default());
-        Self { file, name, path, position, digest, is_hashed: true, is_folder: false }.without_yaml()
-    }
-
-    /// The source, as JSON if it is YAML. What only begins as YAML does may be something else, and stays.
-    #[cfg(feature = "yaml")]
-    fn without_yaml(self) -> Result<Self, SourceError> {
-        use crate::yaml::{MOST_BYTES, YamlSign, write_json};
-        let mut start = Vec::new();
-        let reader = self.reader_from_start(false)?;
-        reader.take(64).read_to_end(&mut start).map_err(|cause| self.error(cause))?;
-        let Some(sign) = YamlSign::find(&self.name.to_ascii_lowercase(), &start) else { return Ok(self) };
-        let converted = || {
-            if self.length() > MOST_BYTES {
-                return Ok(Err(format!("it has more than {} MiB; convert it to JSON", MOST_BYTES >> 20)));
-            }
-            let text = match String::from_utf8(self.start(MOST_BYTES)?) {
-                Ok(text) => text,
-                Err(error) => return Ok(Err(error.to_string())),
-            };
-            let mut file = io::BufWriter::new(self.temporary_file()?);
-            let written = write_json(&text, &mut file).map_err(|cause| self.spool_error(cause))?;
-            let file = file.into_inner().map_err(|error| self.spool_error(error.into_error()))?;
-            written.map_or_else(|reason| Ok(Err(reason)), |()| self.converted_to(file).map(Ok))
-        };
-        match converted()? {
-            Ok(source) => Ok(source),
-            Err(_) if sign == YamlSign::FirstLine => Ok(self),
-            Err(reason) => Err(SourceError::Yaml { path: self.name, reason }),
-        }
-    }
-
-    #[cfg(not(feature = "yaml"))]
-    #[expect(clippy::unnecessary_wraps, reason = "with the feature `yaml` it can fail")]
-    fn without_yaml(self) -> Result<Self, SourceError> {
-        Ok(self)
+        let source = Self { file, name, path, position, digest, is_hashed: true, is_folder: false };
+        #[cfg(feature = "yaml")]
+        let source = crate::yaml::without_yaml(source)?;
+        Ok(source)
     }
 
     /// Opens `path` like [`Source::open`], or a folder: one of a run stands for its `predictions.json`, any other is a source

@@ -5,13 +5,15 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
+use m3_support::text::{counted, shortened};
 use m3_trajectory::Source;
-use m3_trajectory::json::Keys;
+use m3_trajectory::json::{Json, Keys};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
 
+use crate::fields::members;
 use crate::formats::Format;
 use crate::head::Head;
 use crate::input::{Input, LONGEST, ReadError, Sink};
@@ -28,38 +30,76 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 /// The most tables that are tried.
-const MOST_TABLES: u32 = 200;
+const MOST_TABLES: usize = 200;
+
+/// The most characters of a table's name in a message.
+const SHOWN: usize = 60;
 
 /// The longest cell, in bytes.
 const LONGEST_CELL: i32 = 64 << 20;
 
 fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let database = Database::open(input.source)?;
-    let mut best: Option<(usize, &'static str, SinkBuffer)> = None;
-    let mut reason = None;
-    for table in database.tables().map_err(broken)? {
-        let rows = match database.rows(&table, input.source, sink) {
-            Err(ReadError::Refused(why)) => {
-                reason = Some(why);
+    let tables = database.tables().map_err(broken)?;
+    if tables.is_empty() {
+        return Err(ReadError::refused(
+            "a database of SQLite without tables; the file with its last rows, whose name ends in `-wal`, may be missing",
+        ));
+    }
+    let mut best: Option<(usize, Table)> = None;
+    for name in tables.iter().take(MOST_TABLES) {
+        let rows = match database.rows(name, input.source, sink) {
+            Err(ReadError::Refused(reason)) => {
+                sink.lost(None, &format!("the table `{}` is left out: {reason}", shortened(name, SHOWN)));
                 continue;
             }
-            rows => input.source.converted_to(rows?)?,
+            rows => rows?,
         };
+        let source = input.source.converted_to(rows.file)?;
         // A database within a cell would be read for ever.
-        let Some(file) = recognize(&rows)?.filter(|file| file.format.name != FORMAT.name) else { continue };
+        let Some(file) = recognize(&source)?.filter(|file| file.format.name != FORMAT.name) else { continue };
         let Some(mut buffer) = file.read_to_buffer(sink)? else { continue };
-        buffer.change_traces(|trace| trace.notes.add_named("read from the table", &table, "of a database"));
+        buffer.change_traces(|trace| trace.notes.add_named("read from the table", name, "of a database"));
         let calls = buffer.traces().map(calls_with_arguments).sum();
-        if calls > best.as_ref().map_or(0, |(most, ..)| *most) {
-            best = Some((calls, file.format.name, buffer));
+        if calls > best.as_ref().map_or(0, |(most, _)| *most) {
+            let unread = rows.unread;
+            best = Some((calls, Table { name, format: file.format.name, buffer, unread }));
         }
     }
-    let Some((_, format, buffer)) = best else {
-        let why = "a database of SQLite in which no table has calls as JSON; export its sessions with the program that wrote it";
-        return Err(ReadError::Refused(reason.unwrap_or_else(|| why.to_owned())));
+    if tables.len() > MOST_TABLES {
+        sink.warn(None, &format!("only the first {MOST_TABLES} tables are looked at"));
+    }
+    let Some((_, Table { name, format, buffer, unread })) = best else {
+        return Err(ReadError::refused(
+            "a database of SQLite in which no table has calls as JSON; export its sessions with the program that wrote it",
+        ));
     };
     sink.format(format);
-    buffer.give(sink)
+    buffer.give(sink)?;
+    if unread > 0 {
+        let cells = counted(unread, "cell");
+        let name = shortened(name, SHOWN);
+        sink.lost(
+            None,
+            &format!("{cells} of the table `{name}` cannot be read: neither JSON nor a text in UTF-8"),
+        );
+    }
+    Ok(())
+}
+
+/// A table that was read as a file of records.
+struct Table<'n> {
+    name: &'n str,
+    format: &'static str,
+    buffer: SinkBuffer,
+    unread: usize,
+}
+
+/// The rows of a table as records, a line each.
+struct Rows {
+    file: File,
+    /// Cells that are no text in UTF-8, and texts that begin as JSON in a column of JSON and are none.
+    unread: usize,
 }
 
 /// The number of calls of a trajectory and its agents that have arguments: tables of bookkeeping have names alone.
@@ -91,11 +131,14 @@ impl Database {
         let folder = tempfile::tempdir().map_err(failed)?;
         let path = folder.path().join("copy.db");
         std::io::copy(&mut source.reader()?, &mut File::create(&path).map_err(failed)?).map_err(failed)?;
-        // What was written last may stand in the log beside the database alone (https://sqlite.org/wal.html).
-        if let Some(log) = source.path().map(log_of)
-            && std::fs::metadata(&log).is_ok_and(|log| log.is_file() && log.len() <= LONGEST)
-        {
-            std::fs::copy(&log, log_of(&path)).map_err(failed)?;
+        // What was written last may stand in the log alone (https://sqlite.org/wal.html), and what a killed program had not
+        // finished is undone by the journal (https://sqlite.org/atomiccommit.html).
+        for ending in ["-wal", "-journal"] {
+            if let Some(log) = source.path().map(|path| beside(path, ending))
+                && std::fs::metadata(&log).is_ok_and(|log| log.is_file() && log.len() <= LONGEST)
+            {
+                std::fs::copy(&log, beside(&path, ending)).map_err(failed)?;
+            }
         }
         let connection =
             Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(broken)?;
@@ -109,65 +152,90 @@ impl Database {
         Ok(Self { connection, _folder: folder })
     }
 
-    /// The names of the tables. A damaged one whose definition is no text is left out: rusqlite panics at names of columns
-    /// that are none.
+    /// The names of the tables; one more than are tried, if there are more.
     fn tables(&self) -> rusqlite::Result<Vec<String>> {
         let names =
-            "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' LIMIT ?1";
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' LIMIT ?1";
         let mut statement = self.connection.prepare(names)?;
-        let names = statement.query_map([MOST_TABLES], |row| {
-            let is_text = row.get::<_, String>(1).is_ok();
-            Ok(row.get(0).ok().filter(|_| is_text))
-        })?;
-        names.filter_map(Result::transpose).collect()
+        let names = statement.query_map([MOST_TABLES as i64 + 1], |row| row.get(0))?;
+        names.collect()
     }
 
-    /// A temporary file with the rows of a table as records, a line each.
-    fn rows(&self, table: &str, source: &Source, sink: &mut dyn Sink) -> Result<File, ReadError> {
+    /// The columns of a table whose values are stored: those that are generated may be of any size.
+    fn columns(&self, table: &str) -> rusqlite::Result<Vec<String>> {
+        let names = "SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0";
+        let mut statement = self.connection.prepare(names)?;
+        let names = statement.query_map([table], |row| row.get(0))?;
+        names.collect()
+    }
+
+    fn rows(&self, table: &str, source: &Source, sink: &mut dyn Sink) -> Result<Rows, ReadError> {
         let failed = |cause| ReadError::from(source.spool_error(cause));
         let mut file = BufWriter::new(source.temporary_file()?);
-        let query = format!("SELECT * FROM \"{}\"", table.replace('"', "\"\""));
+        let columns = self.columns(table).map_err(broken)?;
+        let names: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+        let query = format!("SELECT {} FROM {}", names.join(", "), quoted(table));
         let mut statement = self.connection.prepare(&query).map_err(broken)?;
-        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([]).map_err(broken)?;
-        let mut written = 0;
+        let (mut written, mut unread) = (0, 0);
+        // For each column: cells that are JSON, and texts that only begin so.
+        let mut kinds = vec![(0_usize, 0_usize); columns.len()];
         while let Some(row) = rows.next().map_err(broken)? {
             sink.progress(0, 1)?;
-            let cells = (0..).zip(&columns).map(|(number, column)| (column.clone(), cell(row, number)));
-            let line = record(cells.collect()).to_text(Keys::AsRead) + "\n";
+            let mut cells = Vec::with_capacity(columns.len());
+            for (number, column) in columns.iter().enumerate() {
+                let text = cell(row, number);
+                unread += usize::from(text.is_none());
+                cells.push((column.clone(), text.unwrap_or_default()));
+            }
+            let record = record(cells);
+            for ((_, value), (json, texts)) in members(&record).iter().zip(&mut kinds) {
+                match value {
+                    Json::Object(_) | Json::Array(_) => *json += 1,
+                    Json::String(text) if text.starts_with(['{', '[']) => *texts += 1,
+                    _ => {}
+                }
+            }
+            let line = record.to_text(Keys::AsRead) + "\n";
             written += line.len() as u64;
             if written > LONGEST {
-                return Err(ReadError::refused(format!("a table `{table}` of more than 256 MB")));
+                return Err(ReadError::refused("it has more than 256 MB"));
             }
             file.write_all(line.as_bytes()).map_err(failed)?;
         }
-        file.into_inner().map_err(|error| failed(error.into_error()))
+        unread += kinds.iter().filter(|(json, texts)| json > texts).map(|(_, texts)| texts).sum::<usize>();
+        let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+        Ok(Rows { file, unread })
     }
 }
 
-/// A cell as a text; empty for null and for bytes that are no text.
-fn cell(row: &Row<'_>, number: usize) -> String {
-    match row.get_ref(number) {
+/// A name in SQL.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A cell as a text, empty for null and for bytes that are no text; `None` for a text that is not UTF-8.
+fn cell(row: &Row<'_>, number: usize) -> Option<String> {
+    Some(match row.get_ref(number) {
         Ok(ValueRef::Integer(value)) => value.to_string(),
         Ok(ValueRef::Real(value)) => value.to_string(),
-        Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => {
-            std::str::from_utf8(bytes).unwrap_or_default().to_owned()
-        }
+        Ok(ValueRef::Text(bytes)) => std::str::from_utf8(bytes).ok()?.to_owned(),
+        Ok(ValueRef::Blob(bytes)) => std::str::from_utf8(bytes).unwrap_or_default().to_owned(),
         Ok(ValueRef::Null) | Err(_) => String::new(),
-    }
+    })
 }
 
-/// The path of the log that SQLite keeps beside a database.
-fn log_of(database: &Path) -> PathBuf {
+/// The path of a file that SQLite keeps beside a database.
+fn beside(database: &Path, ending: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
-    path.push("-wal");
+    path.push(ending);
     path.into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{read_file, shown};
+    use crate::testing::{CollectingSink, read_file, shown};
 
     const MESSAGES: [(&str, &str); 6] = [
         ("b", r#"{"role": "user", "content": "How warm is it?"}"#),
@@ -222,7 +290,7 @@ mod tests {
         let path = folder.path().join("sessions.db");
         Connection::open(&path).unwrap().pragma_update(None, "journal_mode", "wal").unwrap();
         let open = database(&path);
-        assert!(log_of(&path).is_file());
+        assert!(beside(&path, "-wal").is_file());
         let files = || std::fs::read_dir(folder.path()).unwrap().count();
         let before = files();
         assert_eq!(read_file(&path).unwrap().1.traces.len(), 2);
@@ -230,8 +298,9 @@ mod tests {
         drop(open);
     }
 
+    /// A name of a column that is no text.
     #[test]
-    fn a_definition_that_is_no_text_is_left_out() {
+    fn a_table_that_cannot_be_read_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         drop(database(&path));
@@ -239,7 +308,49 @@ mod tests {
         let at = bytes.windows(12).position(|window| window == b"message_data").unwrap();
         bytes[at] = 0xff;
         std::fs::write(&path, bytes).unwrap();
-        assert!(read_file(&path).unwrap_err().contains("no table has calls"));
+        let source = Source::open(&path).unwrap();
+        let mut sink = CollectingSink::default();
+        assert!(recognize(&source).unwrap().unwrap().read(&mut sink).is_err());
+        assert!(
+            sink.warnings[0].starts_with("the table `agent_messages` is left out: "),
+            "{:?}",
+            sink.warnings
+        );
+    }
+
+    #[test]
+    fn cells_that_cannot_be_read_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let connection = database(&path);
+        let insert = "INSERT INTO agent_messages (session_id, message_data) VALUES ('c', CAST(x'7bff' AS TEXT)), ('c', '{\"role\"')";
+        connection.execute(insert, []).unwrap();
+        drop(connection);
+        let source = Source::open(&path).unwrap();
+        let mut sink = CollectingSink::default();
+        assert!(recognize(&source).unwrap().unwrap().read(&mut sink).is_err());
+        assert_eq!(sink.traces.len(), 2);
+        let expected =
+            "2 cells of the table `agent_messages` cannot be read: neither JSON nor a text in UTF-8";
+        assert!(sink.warnings.iter().any(|warning| warning == expected), "{:?}", sink.warnings);
+    }
+
+    /// What a killed program had not finished: its journal is still there, and the database has the new text.
+    #[test]
+    fn rows_that_were_not_committed_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.db");
+        let connection = database(&path);
+        let before = std::fs::read(&path).unwrap();
+        connection.execute_batch("PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE").unwrap();
+        let update = "UPDATE agent_messages SET message_data = replace(message_data, 'Oslo', 'Bern'), image = zeroblob(500000)";
+        connection.execute(update, []).unwrap();
+        let killed = folder.path().join("killed.db");
+        std::fs::copy(&path, &killed).unwrap();
+        std::fs::copy(beside(&path, "-journal"), beside(&killed, "-journal")).unwrap();
+        assert_ne!(std::fs::read(&killed).unwrap(), before);
+        let read = read_file(&killed).unwrap().1;
+        assert_eq!(shown(&read.traces[0]), [r#"weather({"city":"Oslo"})=4"#]);
     }
 
     #[test]
