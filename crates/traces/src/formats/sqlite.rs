@@ -46,7 +46,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             "a database of SQLite without tables; the file with its last rows, whose name ends in `-wal`, may be missing",
         ));
     }
-    let mut best: Option<(usize, Table)> = None;
+    let (mut best, mut unread_cells): (Option<(usize, Table)>, usize) = (None, 0);
     for name in tables.iter().take(MOST_TABLES) {
         let rows = match database.rows(name, input.source, sink) {
             Err(ReadError::Refused(reason)) => {
@@ -55,6 +55,7 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
             }
             rows => rows?,
         };
+        unread_cells += rows.unread;
         let source = input.source.converted_to(rows.file)?;
         // A database within a cell would be read for ever.
         let Some(file) = recognize(&source)?.filter(|file| file.format.name != FORMAT.name) else { continue };
@@ -70,9 +71,14 @@ fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), ReadError> {
         sink.warn(None, &format!("only the first {MOST_TABLES} tables are looked at"));
     }
     let Some((_, Table { name, format, buffer, unread })) = best else {
-        return Err(ReadError::refused(
-            "a database of SQLite in which no table has calls as JSON; export its sessions with the program that wrote it",
-        ));
+        let cells = match unread_cells {
+            0 => String::new(),
+            unread => format!(", and {} cannot be read as JSON or UTF-8", counted(unread, "cell")),
+        };
+        return Err(ReadError::refused(format!(
+            "a database of SQLite in which no table has calls as JSON{cells}; export its sessions with the program that \
+             wrote it"
+        )));
     };
     sink.format(format);
     buffer.give(sink)?;
@@ -154,10 +160,9 @@ impl Database {
 
     /// The names of the tables; one more than are tried, if there are more.
     fn tables(&self) -> rusqlite::Result<Vec<String>> {
-        let names =
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' LIMIT ?1";
-        let mut statement = self.connection.prepare(names)?;
-        let names = statement.query_map([MOST_TABLES as i64 + 1], |row| row.get(0))?;
+        let all = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'";
+        let mut statement = self.connection.prepare(&format!("{all} LIMIT {}", MOST_TABLES + 1))?;
+        let names = statement.query_map([], |row| row.get(0))?;
         names.collect()
     }
 
