@@ -45,6 +45,7 @@ mod schema;
 mod source;
 mod source_error;
 mod split;
+mod spool;
 pub mod tool_names;
 mod whole;
 #[cfg(feature = "yaml")]

@@ -8,13 +8,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use m3_support::files::is_device;
 use m3_support::temporary::unnamed;
 use m3_support::text::{hexadecimal, visible};
-use m3_support::unpack::{TooLarge, UnpackedReader, is_packed};
 use sha2::{Digest as _, Sha256};
 
-use crate::source_error::{DEVICE, SourceError};
+use crate::source_error::SourceError;
+use crate::spool::{is_stdin_device, open_file, spool};
 
 /// The most bytes of an input that is copied: far above any benchmark.
 const MAX_SPOOLED: u64 = 16 << 30;
@@ -117,8 +116,31 @@ impl Source {
         let (position, digest) = (Cell::default(), RefCell::default());
         let source = Self { file, name, path, position, digest, is_hashed: true, is_folder: false };
         #[cfg(feature = "yaml")]
-        let source = crate::yaml::without_yaml(source)?;
+        let source = source.without_yaml()?;
         Ok(source)
+    }
+
+    /// The source, as JSON if it is YAML. What only begins as YAML does may be something else, and stays.
+    #[cfg(feature = "yaml")]
+    fn without_yaml(self) -> Result<Self, SourceError> {
+        use crate::yaml::{MOST_BYTES, START, YamlSign, write_json};
+        let start = self.bytes(0, self.length().min(START))?;
+        let Some(sign) = YamlSign::find(&self.name.to_ascii_lowercase(), &start) else { return Ok(self) };
+        let result = if self.length() > MOST_BYTES {
+            Err(format!("it has more than {} MiB; convert it to JSON", MOST_BYTES >> 20))
+        } else {
+            let mut file = io::BufWriter::new(self.temporary_file()?);
+            let result = write_json(&self.start(MOST_BYTES)?, &mut file);
+            let result = result.map_err(|cause| self.spool_error(cause))?;
+            result.map(|()| file)
+        };
+        match result {
+            Ok(file) => {
+                self.converted_to(file.into_inner().map_err(|error| self.spool_error(error.into_error()))?)
+            }
+            Err(_) if sign == YamlSign::FirstLine => Ok(self),
+            Err(reason) => Err(SourceError::Yaml { path: self.name, reason }),
+        }
     }
 
     /// Opens `path` like [`Source::open`], or a folder: one of a run stands for its `predictions.json`, any other is a source
@@ -303,78 +325,4 @@ impl Source {
     pub fn spool_error(&self, cause: io::Error) -> SourceError {
         SourceError::Spool { path: self.name.clone(), cause }
     }
-}
-
-fn open_file(name: &str, path: &Path, limit: u64) -> Result<File, SourceError> {
-    let error = |cause| SourceError::Read { path: name.to_owned(), cause };
-    let mut file = File::open(path).map_err(error)?;
-    let metadata = file.metadata().map_err(error)?;
-    if metadata.is_dir() {
-        return Err(SourceError::Folder { path: name.to_owned() });
-    }
-    if !metadata.is_file() {
-        let is_device = is_device(&file, &metadata);
-        return spool(name, BufReader::new(file), limit, is_device);
-    }
-    let mut start = [0; 4];
-    let length = file.read(&mut start).map_err(error)?;
-    let is_packed = is_packed(&start[..length]);
-    file.seek(SeekFrom::Start(0)).map_err(error)?;
-    if is_packed { spool(name, BufReader::new(file), limit, false) } else { Ok(file) }
-}
-
-#[cfg(unix)]
-fn is_stdin_device() -> io::Result<bool> {
-    use std::os::fd::AsFd as _;
-    let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let metadata = file.metadata()?;
-    Ok(is_device(&file, &metadata))
-}
-
-#[cfg(not(unix))]
-fn is_stdin_device() -> io::Result<bool> {
-    Ok(false)
-}
-
-/// Copies `input`, unpacked if it is packed, to a temporary file that has no name.
-fn spool(name: &str, mut input: impl BufRead, limit: u64, is_device: bool) -> Result<File, SourceError> {
-    let path = || name.to_owned();
-    let limit = if is_device { limit.min(DEVICE) } else { limit };
-    let mut file = unnamed().map_err(|cause| SourceError::Spool { path: path(), cause })?;
-    let start = input.fill_buf().map_err(|cause| SourceError::Read { path: path(), cause })?;
-    let is_packed = is_packed(start);
-    let mut input: Box<dyn Read> = if is_packed {
-        let unpacked = UnpackedReader::new(input);
-        Box::new(unpacked.map_err(|cause| SourceError::Packed { path: path(), cause })?.take(limit + 1))
-    } else {
-        Box::new(input.take(limit + 1))
-    };
-    let mut buffer = vec![0; 1 << 18];
-    let mut written = 0;
-    loop {
-        let length = match input.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(length) => length,
-            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
-            Err(cause) if is_packed => {
-                return Err(match TooLarge::from_error(&cause) {
-                    Some(reason) => SourceError::Growth { path: path(), reason },
-                    None => SourceError::Packed { path: path(), cause },
-                });
-            }
-            Err(cause) => return Err(SourceError::Read { path: path(), cause }),
-        };
-        io::Write::write_all(&mut file, &buffer[..length])
-            .map_err(|cause| SourceError::Spool { path: path(), cause })?;
-        written += length as u64;
-        if written > limit {
-            let path = path();
-            return Err(if is_device {
-                SourceError::Device { path }
-            } else {
-                SourceError::TooLarge { path }
-            });
-        }
-    }
-    Ok(file)
 }

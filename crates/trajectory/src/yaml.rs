@@ -8,11 +8,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::json::{Json, Keys};
-use crate::source::{Source, count_newlines};
-use crate::source_error::SourceError;
 
 /// The largest file that is read: in memory a document takes many times its bytes.
-const MOST_BYTES: u64 = 64 << 20;
+pub(crate) const MOST_BYTES: u64 = 64 << 20;
 
 /// The most values of a file; a reference to an earlier value counts as all that it stands for.
 const MOST_VALUES: usize = 4_000_000;
@@ -21,49 +19,14 @@ const MOST_VALUES: usize = 4_000_000;
 const DEEPEST: usize = 128;
 
 /// The bytes at the beginning of a file that are looked at.
-const START: u64 = 64;
+pub(crate) const START: u64 = 64;
 
 /// The longest reason in a message, in characters.
 const REASON: usize = 300;
 
-/// A source as JSON if it is YAML. What only begins as YAML does may be something else, and stays.
-///
-/// # Errors
-/// [`SourceError::Yaml`], and if the source cannot be read or the JSON cannot be written.
-pub(crate) fn without_yaml(source: Source) -> Result<Source, SourceError> {
-    let start = source.bytes(0, source.length().min(START))?;
-    let Some(sign) = YamlSign::find(&source.name().to_ascii_lowercase(), &start) else { return Ok(source) };
-    match converted(&source)? {
-        Ok(json) => Ok(json),
-        Err(_) if sign == YamlSign::FirstLine => Ok(source),
-        Err(reason) => Err(SourceError::Yaml { path: source.name().to_owned(), reason }),
-    }
-}
-
-/// The JSON of a source of YAML, or what is wrong with it.
-fn converted(source: &Source) -> Result<Result<Source, String>, SourceError> {
-    if source.length() > MOST_BYTES {
-        return Ok(Err(format!("it has more than {} MiB; convert it to JSON", MOST_BYTES >> 20)));
-    }
-    let text = match String::from_utf8(source.start(MOST_BYTES)?) {
-        Ok(text) => text,
-        Err(error) => {
-            let (valid, _) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
-            let line = count_newlines(valid) + 1;
-            return Ok(Err(format!("line {line} is not UTF-8; `iconv -f ENCODING -t UTF-8` writes it so")));
-        }
-    };
-    let mut file = io::BufWriter::new(source.temporary_file()?);
-    if let Err(reason) = write_json(&text, &mut file).map_err(|cause| source.spool_error(cause))? {
-        return Ok(Err(reason));
-    }
-    let file = file.into_inner().map_err(|error| source.spool_error(error.into_error()))?;
-    source.converted_to(file).map(Ok)
-}
-
 /// How a file is known to be YAML.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum YamlSign {
+pub(crate) enum YamlSign {
     /// Its name ends in `.yaml` or `.yml`.
     Name,
     /// Its first line is `---`, as in Markdown and in some logs.
@@ -72,7 +35,7 @@ enum YamlSign {
 
 impl YamlSign {
     /// The sign of a file with this name in small letters and this beginning. What begins as JSON is read as JSON.
-    fn find(name: &str, start: &[u8]) -> Option<Self> {
+    pub(crate) fn find(name: &str, start: &[u8]) -> Option<Self> {
         let name = m3_support::unpack::unpacked_name(name);
         let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
         if start.is_empty() || start.starts_with(b"{") || start.starts_with(b"[") {
@@ -89,8 +52,17 @@ impl YamlSign {
 /// Writes the documents of a file as JSON, a line each.
 ///
 /// # Errors
-/// What is wrong, with its place in the YAML; or why the JSON cannot be written.
-fn write_json(text: &str, to: &mut impl io::Write) -> io::Result<Result<(), String>> {
+/// Why the JSON cannot be written; or, within, what is wrong with the YAML, with its place.
+pub(crate) fn write_json(bytes: &[u8], to: &mut impl io::Write) -> io::Result<Result<(), String>> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
+            return Ok(Err(format!(
+                "line {line} is not UTF-8; `iconv -f ENCODING -t UTF-8` converts the file"
+            )));
+        }
+    };
     // PyYAML writes bytes that are no text, such as pictures, as `!!binary`: these stay in base64.
     let documents = match documents(text, false) {
         Err(error) if matches!(error.without_snippet(), serde_saphyr::Error::BinaryNotUtf8 { .. }) => {
@@ -208,7 +180,7 @@ mod tests {
 
     fn json(yaml: &str) -> Result<String, String> {
         let mut written = Vec::new();
-        write_json(yaml, &mut written).unwrap()?;
+        write_json(yaml.as_bytes(), &mut written).unwrap()?;
         Ok(String::from_utf8(written).unwrap().trim_end().to_owned())
     }
 
